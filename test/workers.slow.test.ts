@@ -306,8 +306,16 @@ test('the thread that writes is replaced: a change is made once or refused, and 
 
 test('if threads end again and again, the server ends too, and says so', async () => {
   const preload = join(folder, 'failing.mjs')
-  const failing = `import { workerData } from 'node:worker_threads'
-    if (workerData?.place) setTimeout(() => process.exit(7), 4_000)`
+  // Soon after it serves, however long its start takes.
+  const failing = `import { Server } from 'node:net'
+    import { workerData } from 'node:worker_threads'
+    const { listen } = Server.prototype
+    if (workerData?.place) {
+      Server.prototype.listen = function (...given) {
+        this.once('listening', () => setTimeout(() => process.exit(7), 1_000))
+        return listen.apply(this, given)
+      }
+    }`
   writeFileSync(preload, failing)
   const options = { NODE_OPTIONS: `--import ${preload}` }
   const server = await startServer(folder, ['--http', '--workers', '2'], options, address)

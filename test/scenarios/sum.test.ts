@@ -15,7 +15,13 @@ const library = defineInterface({
       resource: 'books',
       was: 'volumes',
       rename: { state: 'status', writer_id: 'author_id', cost: 'price' },
-      remove: { shelf: { schema: { type: 'string', enum: ['a', 'b'] }, value: 'a' } },
+      remove: {
+        shelf: { schema: { type: 'string', enum: ['a', 'b'] }, value: 'a' },
+        weightless: { schema: { type: 'boolean' }, value: false },
+        fee: { schema: { type: 'decimal', precision: 5, scale: 2, filter: true }, value: '2.50' },
+        stars: { schema: { type: 'integer', optional: true, sort: true }, value: null },
+        bought_at: { schema: { type: 'string', format: 'date-time', filter: true }, value: '2025-12-31T23:30:00Z' },
+      },
       convert: {
         status: {
           schema: { type: 'string', enum: ['free', 'taken'] },
@@ -326,8 +332,22 @@ describe('requests for summaries', () => {
     const first = await read('group=state&limit=1')
     const second = await read(`group=state&limit=1&cursor=${first.pagination.next_cursor}`)
     assert.deepEqual([first.data[0].group, second.data[0].group], [{ state: 'free' }, { state: 'taken' }])
-    // What a function converts cannot be added up, and a field that is not stored has one value.
-    for (const query of ['sum=pages', 'group=shelf', 'group=status', 'sum=price'])
+    // A field that is not stored has the same value in every record.
+    assert.deepEqual(
+      (await read('group=shelf,weightless,bought_at:year&timezone=Europe/Berlin&sum=fee,stars&avg=fee&max=fee,stars'))
+        .data,
+      [
+        {
+          ...{ group: { shelf: 'a', weightless: false, 'bought_at:year': '2026' }, count: 5 },
+          ...{ sum: { fee: '12.50', stars: null }, avg: { fee: '2.50000000' }, max: { fee: '2.50', stars: null } },
+        },
+      ],
+    )
+    assert.deepEqual((await read('min=bought_at&sort=min.bought_at')).data[0].min, {
+      bought_at: '2025-12-31T23:30:00Z',
+    })
+    // What a function converts cannot be added up.
+    for (const query of ['sum=pages', 'group=status', 'sum=price'])
       assert.equal((await read(query)).errors[0].code, 'UNKNOWN_FIELD', query)
   })
 })

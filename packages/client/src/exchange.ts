@@ -60,7 +60,10 @@ export const longestPath = 7_000
 /** Parameters that list names. */
 const nameLists = /^(?:sort|include|fields(?:\[.*\])?|include\[.*\]\[sort\])$/
 
-/** A query; empty without parameters. Lists of names are joined, other lists repeat their parameter. */
+/**
+ * A query; empty without parameters. Lists of names are joined, other lists repeat their parameter, and objects are
+ * JSON.
+ */
 export function queryOf(query: object = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     (!Array.isArray(value) ? [value] : nameLists.test(name) ? [value.join()] : value)

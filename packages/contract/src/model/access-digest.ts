@@ -7,10 +7,24 @@ import type { Catalog, Resource } from './resource.ts'
 /**
  * A digest of the access rules of an action, and of the rules of other resources that they lead to. A function counts
  * by its source text, without what it refers to.
+ *
+ * @param related other collections whose records decide which ones are found
  */
-export function accessDigest(catalog: Catalog, resource: Resource, action: Action): string {
-  const rules = [...rulesOf(catalog, resource, action), ...(action === 'read' ? fieldRulesOf(catalog, resource) : [])]
-  return hash('sha256', exactText(rules), 'base64url').slice(0, 22)
+export function accessDigest(
+  catalog: Catalog,
+  resource: Resource,
+  action: Action,
+  related: readonly string[] = [],
+): string {
+  const others = related.flatMap((name) => {
+    const other = catalog.resources.get(name)
+    return other === undefined ? [] : [[name, ofAction(catalog, other, action)]]
+  })
+  return hash('sha256', exactText([...ofAction(catalog, resource, action), ...others]), 'base64url').slice(0, 22)
+}
+
+function ofAction(catalog: Catalog, resource: Resource, action: Action): unknown[] {
+  return [...rulesOf(catalog, resource, action), ...(action === 'read' ? fieldRulesOf(catalog, resource) : [])]
 }
 
 /** The rules by which callers may read single fields. */

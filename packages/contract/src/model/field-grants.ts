@@ -2,7 +2,7 @@
  * The fields that a caller may not use in every record (AUT-13, AUT-14), as values. In a record in which a field may
  * not be read, the field counts as `null`: in representations, filters and searches alike.
  */
-import { allOf, evaluate, fieldsOf, mapTerms, type Predicate } from './predicate.ts'
+import { allOf, evaluate, fieldsOf, type Predicate } from './predicate.ts'
 
 /** The fields that a caller may not read (or write) in every record, by name, with the records in which they may. */
 export type FieldGrants = Readonly<Record<string, Predicate>>
@@ -37,16 +37,14 @@ export function predicatesOf(grants: FieldGrants | undefined): Predicate[] {
 }
 
 /**
- * A filter of a caller, in which fields count as `null` where the caller may not read them. A comparison that no
- * negation contains also asks whether the field is readable: so an index still finds its records. A `some` counts as
+ * A term of a caller's filter, in which fields count as `null` where the caller may not read them. A comparison that no
+ * negation contains also asks whether the field is readable: so an index still finds its records. A lookup counts as
  * false where a field that it compares with other records is not readable.
  */
-export function maskFilter(filter: Predicate, readable: FieldGrants | undefined): Predicate {
-  if (readable === undefined) return filter
-  return mapTerms(filter, (term, isNegated) => {
-    const needed = [...new Set(fieldsOf(term))].flatMap((name) => grantOf(readable, name) ?? [])
-    if (needed.length === 0) return term
-    if (!isNegated && evaluate({}, term) !== true) return allOf([term, ...needed])
-    return { kind: 'masked', readable: allOf(needed), term }
-  })
+export function maskTerm(term: Predicate, readable: FieldGrants | undefined, isNegated: boolean): Predicate {
+  if (readable === undefined) return term
+  const needed = [...new Set(fieldsOf(term))].flatMap((name) => grantOf(readable, name) ?? [])
+  if (needed.length === 0) return term
+  if (!isNegated && evaluate({}, term) !== true) return allOf([term, ...needed])
+  return { kind: 'masked', readable: allOf(needed), term }
 }

@@ -336,6 +336,18 @@ export function onDay(resource: Resource, field: string, { from, until }: DayBou
 export interface SortTerm {
   readonly field: string
   readonly descending: boolean
+  /** The references that lead to the record whose field it is, one after the other; left out: the record itself. */
+  readonly through?: readonly SortStep[]
+  /** The records in which the first reference counts; in others the value is null. Left out: all. */
+  readonly readable?: Predicate
+}
+
+/** A reference that an order follows. */
+export interface SortStep {
+  readonly field: string
+  readonly collection: string
+  /** The records of the collection that count: to others the reference is null. Left out: all live ones. */
+  readonly permitted?: Predicate
 }
 
 /** A place in an ordered list: the sort keys and the id of the record next to it. */

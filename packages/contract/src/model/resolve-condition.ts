@@ -23,6 +23,7 @@ import {
   type Predicate,
   type Scalar,
 } from './predicate.ts'
+import { type Quantifier, quantified, type RelatedCatalog, relationOf, throughRelation } from './related-conditions.ts'
 import type { RecordValues, Resource } from './resource.ts'
 import { isStorableText } from './text.ts'
 import { stampKey, timestamp } from './time.ts'
@@ -33,6 +34,8 @@ export interface Bindings {
   /** The zone of days that date-times are compared with; left out: days are no values. */
   readonly zone?: TimeZone
   readonly caller: CallerView
+  /** The catalog whose relations the condition follows (WHR-2), that of its version; left out: it follows none. */
+  readonly related?: RelatedCatalog | undefined
   /**
    * The changed record, in business rules. `outer`: the condition is that of a lookup, so the database compares with
    * the record that the rule is about.
@@ -80,9 +83,22 @@ function resolve(scope: Scope, condition: Condition): Predicate {
       if (name === 'and') return allOf((value as readonly Condition[]).map((each) => resolve(scope, each)))
       if (name === 'or') return anyOf((value as readonly Condition[]).map((each) => resolve(scope, each)))
       if (name === 'not') return not(resolve({ ...scope, unknown: not(scope.unknown) }, value as Condition))
-      return resolveField(scope, name, value as ConditionValue | FieldCondition)
+      return resolveRelation(scope, name, value) ?? resolveField(scope, name, value as ConditionValue | FieldCondition)
     }),
   )
+}
+
+/** A condition on related records; `undefined`: it is a comparison of a field. */
+function resolveRelation({ resource, bindings }: Scope, name: string, value: unknown): Predicate | undefined {
+  const { related } = bindings
+  const relation = related && relationOf(related, resource, name, value)
+  const target = relation && related.resources.get(relation.collection)
+  if (relation === undefined || target === undefined) return undefined
+  // A lookup is never unknown: in it, what is unknown finds no record.
+  const resolved = (condition: Condition) => resolve({ resource: target, bindings, unknown: never }, condition)
+  if (relation.to === 'one') return throughRelation(relation, resolved(value as Condition))
+  const conditions = Object.entries(value as Readonly<Record<Quantifier, Condition>>)
+  return allOf(conditions.map(([word, each]) => quantified(relation, word as Quantifier, resolved(each))))
 }
 
 function resolveField(scope: Scope, field: string, value: ConditionValue | FieldCondition): Predicate {

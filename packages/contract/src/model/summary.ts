@@ -1,5 +1,7 @@
 /** The fields of a collection by which its records are grouped, and those that figures are made of (SUM-1). */
+import type { DecimalForm } from './decimal.ts'
 import { type DatePart, dateParts } from './periods.ts'
+import { comparisonKey, type Scalar } from './predicate.ts'
 import type { Field, Resource } from './resource.ts'
 
 /** The figures of a group, beside `count`. */
@@ -10,21 +12,34 @@ export type FigureKind = (typeof figureKinds)[number]
 /** Query parameters that only summaries have, or that mean something else there. */
 export const summaryParameters = ['group', ...figureKinds] as const
 
+/** The value of a field that only an older version has: the same in every record. */
+export interface Constant {
+  readonly value: Scalar | null
+  /** Its comparison key. */
+  readonly key: Scalar | null
+}
+
 /** A figure of each group: `sum` of `price`. */
 export interface Figure {
   readonly kind: FigureKind
   /** As the version of the client names it. */
   readonly name: string
-  /** The stored field. */
+  /** The stored field; empty for a constant. */
   readonly field: string
+  readonly decimal?: DecimalForm | undefined
+  readonly isBoolean?: boolean
+  /** Whether the field is a date-time, which is compared by its key. */
+  readonly isInstant?: boolean
+  readonly constant?: Constant | undefined
 }
 
 /** What records are grouped by. */
 export interface Group {
   /** As the client writes it, such as `status` or `created_at:month`. */
   readonly name: string
-  /** The stored field. */
+  /** The stored field; empty for a constant. */
   readonly field: string
+  readonly constant?: Constant | undefined
   /** Of a date or a date-time. */
   readonly part?: DatePart
   /** Whether the field is a date, which is in no time zone. */
@@ -63,19 +78,21 @@ export function groupsOf(resource: Resource): ReadonlyMap<string, Group> {
 function makeGroups(resource: Resource): ReadonlyMap<string, Group> {
   const { fields } = resource
   const parts = Object.keys(dateParts) as DatePart[]
-  const ofDate = (name: string, field: string, isDate: boolean): Group[] =>
-    parts.map((part) => ({ name: `${name}:${part}`, field, part, isDate }))
+  const ofDate = (name: string, field: string, isDate: boolean, constant?: Constant): Group[] =>
+    parts.map((part) => ({ name: `${name}:${part}`, field, part, isDate, constant }))
   const declared = fields.flatMap((own): Group[] => {
     const { name } = own
     const stored = storedField(resource, own)
-    if (stored === undefined || own.writeOnly) return []
-    const { name: field } = stored
-    if (isConverted(resource, name)) {
+    if (own.writeOnly) return []
+    if (stored !== undefined && isConverted(resource, name)) {
       const values = isPlain(own) ? convertedValues(resource, own, stored) : undefined
-      return values === undefined ? [] : [{ name, field, isBoolean: own.type === 'boolean', values }]
+      return values === undefined ? [] : [{ name, field: stored.name, isBoolean: own.type === 'boolean', values }]
     }
-    if (isPlain(stored)) return [{ name, field, isBoolean: stored.type === 'boolean' }]
-    return holdsDates(stored) ? ofDate(name, field, stored.format === 'date') : []
+    const { type, format } = stored ?? own
+    const field = stored?.name ?? ''
+    const constant = constantOf(resource, own, stored)
+    if (isPlain(stored ?? own)) return [{ name, field, isBoolean: type === 'boolean', constant }]
+    return holdsDates(stored ?? own) ? ofDate(name, field, format === 'date', constant) : []
   })
   const timestamps = ['created_at', 'updated_at'].flatMap((name) => ofDate(name, name, false))
   return new Map([...declared, ...timestamps].map((group) => [group.name, group]))
@@ -90,8 +107,12 @@ export function figuresOf(resource: Resource, kind: FigureKind): ReadonlyMap<str
   const declared = resource.fields.flatMap((own): Figure[] => {
     const { name } = own
     const stored = storedField(resource, own)
-    const isUsable = stored !== undefined && !own.writeOnly && !isConverted(resource, name)
-    return isUsable && isFit(own) && isFit(stored) ? [{ kind, name, field: stored.name }] : []
+    const held = stored ?? own
+    if (own.writeOnly || isConverted(resource, name) || !isFit(own) || !isFit(held)) return []
+    const { type, decimal } = held
+    const isInstant = type === 'string' && held.format === 'date-time'
+    const constant = constantOf(resource, own, stored)
+    return [{ kind, name, field: stored?.name ?? '', decimal, isBoolean: type === 'boolean', isInstant, constant }]
   })
   const timestamps = kind === 'min' || kind === 'max' ? ['created_at', 'updated_at'] : []
   return new Map(
@@ -107,6 +128,12 @@ function isPlain({ type, enum: allowed, reference }: Field): boolean {
 /** `undefined`: only the older version has the field. */
 function storedField({ mapping }: Resource, own: Field): Field | undefined {
   return mapping === undefined ? own : mapping.stored.field.get(mapping.toStored.get(own.name) ?? '')
+}
+
+function constantOf(resource: Resource, { name }: Field, stored: Field | undefined): Constant | undefined {
+  if (stored !== undefined) return undefined
+  const value = (resource.mapping?.constants.get(name) ?? null) as Scalar | null
+  return { value, key: value === null ? null : (comparisonKey(resource, name, value) ?? null) }
 }
 
 function isConverted({ mapping }: Resource, name: string): boolean {

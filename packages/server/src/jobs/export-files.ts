@@ -97,9 +97,9 @@ export function exportFiles({ catalog, storage, server }: ExportFilesOptions): E
  *
  * @throws Error if the rules have changed
  */
-function checkAccess(catalog: Catalog, { collection, access }: OpenExport): void {
+function checkAccess(catalog: Catalog, { collection, related, access }: OpenExport): void {
   const resource = catalog.resources.get(collection)
-  if (resource !== undefined && accessDigest(catalog, resource, 'read') !== access)
+  if (resource !== undefined && accessDigest(catalog, resource, 'read', related) !== access)
     throw new Error(`The access rules of ${collection} have changed since the export was asked for.`)
 }
 

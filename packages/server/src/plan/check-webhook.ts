@@ -34,7 +34,8 @@ export function webhookIssues(webhook: CheckedWebhook): Issue[] {
   const { url, collections, filter } = values
   const wrong = changed.includes('url') && typeof url === 'string' ? wrongUrl(url, addresses) : undefined
   if (wrong !== undefined) issues.push(issue(wrong, { pointer: '/url' }))
-  const known = watchable(catalog.versions.get(version) ?? catalog)
+  const versionCatalog = catalog.versions.get(version) ?? catalog
+  const known = watchable(versionCatalog)
   const chosen = Array.isArray(collections) ? (collections as string[]) : undefined
   if (changed.includes('collections')) {
     for (const [index, name] of (chosen ?? []).entries()) {
@@ -49,7 +50,7 @@ export function webhookIssues(webhook: CheckedWebhook): Issue[] {
   }
   // A filter may name only what is sent.
   if (changed.includes('filter') || changed.includes('collections')) {
-    issues.push(...filterIssues(filter, known, chosen ?? [...known.keys()]))
+    issues.push(...filterIssues(filter, versionCatalog, known, chosen ?? [...known.keys()]))
   }
   return issues
 }
@@ -70,7 +71,12 @@ function wrongUrl(text: string, addresses: AddressPolicy) {
   return isRefusedLiterally(url, addresses) ? 'urlAddress' : undefined
 }
 
-function filterIssues(filter: unknown, known: ReadonlyMap<string, Resource>, chosen: readonly string[]): Issue[] {
+function filterIssues(
+  filter: unknown,
+  catalog: Pick<Catalog, 'resources'>,
+  known: ReadonlyMap<string, Resource>,
+  chosen: readonly string[],
+): Issue[] {
   if (!isObject(filter)) return []
   if (JSON.stringify(filter).length > webhookBounds.filter) {
     return [issue('jsonLength', { pointer: '/filter', limit: webhookBounds.filter })]
@@ -82,7 +88,7 @@ function filterIssues(filter: unknown, known: ReadonlyMap<string, Resource>, cho
       return [issue('unchosen', { pointer: `/filter${step}`, known: chosen })]
     }
     const issues: Issue[] = []
-    readExportFilter(resource, condition, issues)
+    readExportFilter({ resource, catalog, followsRelations: false }, condition, issues)
     return issues.map((issue) => ({
       ...issue,
       pointer: `/filter${step}${(issue.pointer ?? '').slice('/filter'.length)}`,

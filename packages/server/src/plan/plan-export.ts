@@ -7,7 +7,6 @@ import type { Condition } from 'resourced-contract/model/declaration'
 import { candidates } from 'resourced-contract/model/nearest'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { never, type SortTerm } from 'resourced-contract/model/predicate'
-import { resolveCondition } from 'resourced-contract/model/resolve-condition'
 import { type Catalog, isMapped, type Resource, storedResource } from 'resourced-contract/model/resource'
 import { type TimeZone, timeZone, utc } from 'resourced-contract/model/time-zone'
 import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
@@ -18,12 +17,13 @@ import type { Conditions } from '../http/preconditions.ts'
 import { permit, permitFields } from '../policy/permit.ts'
 import { liveFields, readExportFilter } from '../request/condition.ts'
 import { countListed, listed, readFields, readSort, type SourcedText } from '../request/parameters.ts'
-import { translateQuery } from '../versions/translate-request.ts'
+import { translatePredicate, translateSort } from '../versions/translate-request.ts'
 import type { ExportFormat } from './export-document.ts'
 import { unsettableMembers } from './issue.ts'
 import type { DeleteJob, Export, ReadRecord } from './plan.ts'
-import { permittedFilter, readableFieldsOf } from './plan-fields.ts'
+import { readableFieldsOf } from './plan-fields.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
+import { permittedSelection, resolveAsked } from './select.ts'
 
 /**
  * Plans an export.
@@ -58,17 +58,21 @@ export function planExport(
     return { ...shared, ...nothing, format: 'json', issues }
   }
   const { resource, where, zone, sort, fields, format } = request
-  const asked = { filter: resolveCondition(resource, where, { caller, zone }), sort }
-  const query = isMapped(resource) ? translateQuery(resource, asked) : asked
   const stored = storedResource(resource)
+  const asked = resolveAsked(planning, resource, { condition: where, zone })
+  const placeOf = () => ({ pointer: '/filter' })
+  const selection = permittedSelection(planning, stored, {
+    parts: [{ filter: translatePredicate(versionCatalog, resource, asked), placeOf }],
+    sort: translateSort(versionCatalog, resource, sort),
+    sortPlace: { pointer: '/sort' },
+  })
   return {
     ...shared,
     resource: stored,
     versionResource: isMapped(resource) ? resource : undefined,
     permitted,
     ...readableFieldsOf(planning, stored),
-    filter: permittedFilter(planning, stored, query, (part) => ({ pointer: `/${part}` })),
-    sort: query.sort,
+    ...selection,
     fields,
     format,
     issues: [],
@@ -151,13 +155,13 @@ export function readExportRequest(
   const issues = unsettableMembers(body, members)
   const resource = readCollection(catalog, body['collection'], issues)
   const format = readFormat(body['format'], issues)
-  const where = readExportFilter(resource, body['filter'], issues)
+  const where = readExportFilter(resource && { resource, catalog }, body['filter'], issues)
   const zone = readZone(body['timezone'], issues)
   const order = readNames('sort', body['sort'], issues)
   const names = readNames('fields', body['fields'], issues)
   if (names !== undefined) findRepeated(names, issues)
   // Only a known collection has sorts and fields to compare with.
-  const sort = resource && order ? readSort(resource, order, issues) : []
+  const sort = resource && order ? readSort({ resource }, order, issues) : []
   const fields = resource && names && readFields(resource, names, liveFields, issues)
   if (resource === undefined || format === undefined || issues.length > 0) return { issues }
   return { resource, where, zone, sort, fields, format }

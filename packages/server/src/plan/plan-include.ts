@@ -1,25 +1,26 @@
 /** Plans the records that a read includes (REL-1 to REL-4): each path with the permissions of the caller. */
 import { grantOf, mapGrants } from 'resourced-contract/model/field-grants'
-import { allOf, always, type Position, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
+import { allOf, always, type Position, type Predicate } from 'resourced-contract/model/predicate'
 import { isMapped, type Resource, storedResource } from 'resourced-contract/model/resource'
 import { permit, withDeletedParents } from '../policy/permit.ts'
 import type { IncludedPath } from '../request/include.ts'
 import { readListQuery } from '../request/list-query.ts'
 import { readParameters } from '../request/parameters.ts'
-import { translateQuery } from '../versions/translate-request.ts'
+import { translateSort } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { bindingOf, sealCursor } from './cursor.ts'
 import type { Include, RelatedPath } from './include.ts'
 import type { Conditions } from './plan.ts'
-import { permittedFilter, readableFieldsOf, resolveSelected } from './plan-fields.ts'
+import { readableFieldsOf } from './plan-fields.ts'
 import type { Planning } from './planning.ts'
+import { permittedSelection, selectionOf } from './select.ts'
 
 /**
  * Plans the related records of a read.
  *
  * @param includesDeleted whether deleted records are asked for
  * @returns `undefined`: there are none
- * @throws Fault FORBIDDEN as `permittedFilter`
+ * @throws Fault FORBIDDEN as `permittedSelection`
  */
 export function includeOf(
   planning: Planning,
@@ -30,7 +31,7 @@ export function includeOf(
   return { paths: paths.map((path) => planPath(planning, path, includesDeleted)), conditions }
 }
 
-const unfiltered = { filter: always, versionFilter: undefined }
+const unfiltered = { filter: always, versionFilter: undefined, related: always }
 
 function planPath(planning: Planning, asked: IncludedPath, includesDeleted: boolean): RelatedPath {
   const { catalog, caller, now } = planning
@@ -42,10 +43,13 @@ function planPath(planning: Planning, asked: IncludedPath, includesDeleted: bool
   const ofReference = grantOf(relation.to === 'one' ? readableFieldsOf(planning, source).readableFields : grants, field)
   const referring = inBin(ofReference ?? always)
   const read = permit(catalog, caller, 'read', resource)
-  const sort = storedSort(asked)
-  const { filter } = resolveSelected(planning, resource, { ...unfiltered, where: asked.where })
-  const placeOf = (part: 'filter' | 'sort') => ({ parameter: `include[${path}][${part === 'sort' ? part : 'where'}]` })
-  const matching = inBin(permittedFilter(planning, resource, { filter, sort }, placeOf))
+  const { parts } = selectionOf(planning, resource, { ...unfiltered, where: asked.where })
+  const { filter: matching, sort } = permittedSelection(planning, resource, {
+    parts: parts.map(({ filter }) => ({ filter, placeOf: () => ({ parameter: `include[${path}][where]` }) })),
+    sort: translateSort(planning.versionCatalog, asked.resource, asked.sort),
+    change: inBin,
+    sortPlace: { parameter: `include[${path}][sort]` },
+  })
   // To find records by a field tells its value.
   const isFound = (permitted: Predicate) =>
     relation.to === 'one' ? permitted : allOf([permitted, referring, matching])
@@ -65,10 +69,6 @@ function planPath(planning: Planning, asked: IncludedPath, includesDeleted: bool
 
 function storedName({ mapping }: Resource, name: string): string {
   return mapping?.toStored.get(name) ?? name
-}
-
-function storedSort({ resource, sort }: IncludedPath): readonly SortTerm[] {
-  return isMapped(resource) ? translateQuery(resource, { filter: always, sort }).sort : sort
 }
 
 function listOf({ relation, source, resource, limit, query }: IncludedPath, withDeleted: boolean) {

@@ -39,20 +39,13 @@ import type {
 } from './plan.ts'
 import { eventsIn } from './plan-events.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
-import {
-  fieldGrantsOf,
-  permittedFilter,
-  placesIn,
-  readableFieldsOf,
-  readableReferencesOf,
-  resolveSelected,
-  targetsOf,
-} from './plan-fields.ts'
+import { fieldGrantsOf, readableFieldsOf, readableReferencesOf, targetsOf } from './plan-fields.ts'
 import { includeOf } from './plan-include.ts'
 import { planKey, planRevocation } from './plan-key.ts'
 import { planSummary } from './plan-summary.ts'
 import { planDelivery, planWebhook, planWebhookDeletion, planWebhookUpdate } from './plan-webhook.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
+import { permittedSelection, selectionOf } from './select.ts'
 
 type ResourceTarget = Extract<Target, { readonly resource: Resource }>
 /** Streams are planned anew for each read. */
@@ -200,14 +193,12 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
   // The access rules of events find deleted records by themselves (EVT-4).
   const isBin = input.query.includeDeleted !== false && resource.order === 'by-id'
   const inBin = (predicate: Predicate) => (isBin ? withDeletedParents(planning, predicate) : predicate)
-  const { search, sort, fields, page, includeDeleted, binding, key } = input.query
+  const { search, fields, page, includeDeleted, binding, key } = input.query
   const parent = parentOf(planning, target)
   const permitted = requiredGrant(planning, 'read', resource)
-  const { filter: asked, versionFilter } = resolveSelected(planning, resource, input.query)
-  const selection = { filter: asked, sort, parentField: parent?.field }
-  const filter = mayRestrictFields(resource)
-    ? inBin(permittedFilter(planning, resource, selection, placesIn(input.query)))
-    : selection.filter
+  const { parts, versionFilter } = selectionOf(planning, resource, input.query)
+  const selection = { parts, sort: input.query.sort, parentField: parent?.field, change: inBin }
+  const { filter, sort } = permittedSelection(planning, resource, selection)
   const deleted = includeDeleted
     ? {
         permitted: inBin(allOf([requiredGrant(planning, 'readDeleted', resource), permitted])),
@@ -329,9 +320,9 @@ function planBulkDeletion(
   const removal = removalOf(planning, resource, permitted)
   if (input.kind === 'delete-matching') {
     const { conditions } = input
-    const selected = resolveSelected(planning, resource, input.selected)
-    if (selected.filter.kind === 'always') throw filterRequired()
-    const filter = permittedFilter(planning, resource, selected, placesIn(input.selected))
+    const { parts } = selectionOf(planning, resource, input.selected)
+    if (parts.every((part) => part.filter.kind === 'always')) throw filterRequired()
+    const { filter } = permittedSelection(planning, resource, { parts })
     return { kind: 'delete-matching', filter, conditions, most: planning.preferred.most, ...removal }
   }
   const read = readBulkIds(input.body, resource.deletion.bulk?.max ?? 0)

@@ -6,8 +6,8 @@ import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import type { Input } from '../request/input.ts'
 import { openCursor } from './cursor.ts'
 import type { ReadPage, ReadSummary } from './plan.ts'
-import { placesIn, resolveSelected } from './plan-fields.ts'
 import type { Planning } from './planning.ts'
+import { selectionOf } from './select.ts'
 
 type SummaryInput = Extract<Input, { readonly kind: 'read-summary' }>
 
@@ -46,12 +46,11 @@ function requireReadable(
 ): void {
   if (readableFields === undefined) return
   const nameOf = (field: string) => versionResource?.mapping.fromStored.get(field) ?? field
-  const placeOf = placesIn(list)
+  const { parts } = selectionOf(planning, resource, list)
   const used = [
-    ...fieldsOf(resolveSelected(planning, resource, list).filter).map((field) => ({
-      field,
-      place: placeOf('filter', nameOf(field), field),
-    })),
+    ...parts.flatMap(({ filter, placeOf }) =>
+      fieldsOf(filter).map((field) => ({ field, place: placeOf(nameOf(field)) })),
+    ),
     ...groups.map(({ field }) => ({ field, place: { parameter: 'group' } })),
     ...figures.map(({ field, kind }) => ({ field, place: { parameter: kind } })),
   ]

@@ -9,6 +9,7 @@ import { deepestNesting, readJson } from 'resourced-contract/model/json/read-jso
 import { listOperators, operators } from 'resourced-contract/model/operators'
 import { below, pointerTo, type Steps } from 'resourced-contract/model/place'
 import { canonicalJson, isObject } from 'resourced-contract/model/plain-copy'
+import { isBinding, type RelatedCatalog } from 'resourced-contract/model/related-conditions'
 import type { Resource } from 'resourced-contract/model/resource'
 import { isDay, type TimeZone } from 'resourced-contract/model/time-zone'
 import { Fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
@@ -81,30 +82,38 @@ export interface WeighedCondition {
   readonly weight: Weight
 }
 
+/** The records that a condition selects, in the client's version. */
+export interface Source {
+  readonly resource: Resource
+  /** Of the version; left out: the resource has no relations. */
+  readonly catalog?: RelatedCatalog | undefined
+  /** Whether conditions on related records are known here: they are, unless said. */
+  readonly followsRelations?: boolean
+}
+
 /** A condition as a request gives it: the text of a parameter, or a member of a body. */
 export type GivenCondition = { readonly text: string } | { readonly value: unknown }
 
 /**
  * Reads `where`. A condition without issues can be resolved by `resolveCondition`.
  *
- * @param resource in the client's version
  * @param issues receives what is wrong, with its place in the condition
  */
-export function readWhere(resource: Resource, given: GivenCondition, issues: Issue[]): WeighedCondition {
+export function readWhere(from: Source, given: GivenCondition, issues: Issue[]): WeighedCondition {
   const form = 'text' in given ? ofParameter : ofBody
   const value = 'text' in given ? readText(given.text, issues) : given.value
-  return value === undefined ? { condition: {}, weight: weightOf({}) } : readCondition(form, resource, value, issues)
+  return value === undefined ? { condition: {}, weight: weightOf({}) } : readCondition(form, from, value, issues)
 }
 
 /**
  * Reads the filter of an export or of a webhook: a condition on any readable field.
  *
+ * @param from `undefined` if the collection is unknown: then only the limits are checked
  * @param filter `undefined`: everything is exported
- * @param resource `undefined` if the collection is unknown: then only the limits are checked
  * @param issues receives what is wrong, with its place in the body
  */
-export function readExportFilter(resource: Resource | undefined, filter: unknown, issues: Issue[]): Condition {
-  return filter === undefined ? {} : readCondition(exported, resource, filter, issues).condition
+export function readExportFilter(from: Source | undefined, filter: unknown, issues: Issue[]): Condition {
+  return filter === undefined ? {} : readCondition(exported, from, filter, issues).condition
 }
 
 /** The JSON of the parameter; `undefined` if it is none. Its numbers are exact, and its keys are there once. */
@@ -123,15 +132,17 @@ function readText(text: string, issues: Issue[]): unknown {
 
 function readCondition(
   form: ConditionForm,
-  resource: Resource | undefined,
+  from: Source | undefined,
   given: unknown,
   issues: Issue[],
 ): WeighedCondition {
   const weight = weightOf(given)
   const excesses = excessesOf(weight, form)
   issues.push(...excesses)
-  if (excesses.length > 0 || resource === undefined) return { condition: {}, weight }
+  if (excesses.length > 0 || from === undefined) return { condition: {}, weight }
+  const { resource, catalog, followsRelations = true } = from
   const problems = conditionProblems(given, {
+    ...(catalog && { follows: { catalog, resource, steps: followsRelations ? 0 : 'none' } }),
     ...{ resource: comparedResource(resource), record: undefined, system: liveFields, takesDays: true },
     ...(form.fields === 'filters' && { filters: resource.filterables }),
   })
@@ -176,11 +187,18 @@ function weigh(weight: Weight, condition: unknown, steps: Steps, depth: number):
   const entries = isObject(condition) ? Object.entries(condition) : []
   if (entries.length === 0) weight.comparisons++
   for (const [word, value] of entries) {
-    if (word === 'not') weigh(weight, value, [...steps, word], depth + 1)
-    else if ((word === 'and' || word === 'or') && Array.isArray(value)) {
+    if ((word === 'and' || word === 'or') && Array.isArray(value)) {
       for (const [index, each] of value.entries()) weigh(weight, each, [...steps, word, index], depth + 1)
-    } else weighField(weight, value)
+    } else if (word === 'not' || holdsConditions(value)) weigh(weight, value, [...steps, word], depth + 1)
+    else weighField(weight, value)
   }
+}
+
+/** Whether the value of a member holds conditions, of related records, and not the comparisons of a field. */
+function holdsConditions(value: unknown): boolean {
+  if (!isObject(value) || isBinding(value)) return false
+  const members = Object.entries(value)
+  return members.some(([word, each]) => word === 'and' || word === 'or' || (isObject(each) && !isBinding(each)))
 }
 
 function weighField(weight: Weight, value: unknown): void {

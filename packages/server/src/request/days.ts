@@ -31,21 +31,19 @@ export function holdsInstants({ type, field }: Filterable): boolean {
  * The zone of the days in some filters, and the filters alone. `timezone` names the zone beside a day. Without one it
  * is a filter like others, if a field has this name.
  *
+ * @param isOfInstants whether the filter of a parameter compares instants
  * @param isDayNamed whether something else in the request has a day, such as a condition
  */
 export function zoneOfDays(
   { filterables }: Resource,
   parameters: readonly Parameter[],
-  isDayNamed: boolean,
+  { isOfInstants, isDayNamed }: { isOfInstants: (name: string) => boolean; isDayNamed: boolean },
   issues: Issue[],
 ): { readonly zone: TimeZone; readonly zoneName: string; readonly filters: readonly Parameter[] } {
   const named = parameters.filter(({ name }) => name === zoneParameter)
   const [first, ...others] = named
   if (first === undefined) return { zone: utc, zoneName: '', filters: parameters }
-  const instants = new Set(filterables.flatMap((each) => (holdsInstants(each) ? [each.name] : [])))
-  const hasDay =
-    isDayNamed ||
-    parameters.some(({ name, value }) => instants.has(name.replace(/\[.*$/s, '')) && value.split(',').some(isDay))
+  const hasDay = isDayNamed || parameters.some(({ name, value }) => value.split(',').some(isDay) && isOfInstants(name))
   if (!hasDay && filterables.some(({ name }) => name === zoneParameter)) {
     return { zone: utc, zoneName: '', filters: parameters }
   }

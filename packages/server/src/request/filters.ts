@@ -4,7 +4,10 @@
  */
 import { decimalKeyOf } from 'resourced-contract/model/decimal'
 import { type Comparison, filterOperators, listOperators } from 'resourced-contract/model/operators'
-import { always, anyOf, not, type Predicate, type Scalar } from 'resourced-contract/model/predicate'
+import { exactText } from 'resourced-contract/model/plain-copy'
+import { allOf, always, anyOf, not, type Predicate, type Scalar } from 'resourced-contract/model/predicate'
+import { quantified, throughRelation } from 'resourced-contract/model/related-conditions'
+import type { Relation } from 'resourced-contract/model/relations'
 import { type Filterable, isFitting, operatorsFor, type Resource } from 'resourced-contract/model/resource'
 import { isRecordId, isStorableText } from 'resourced-contract/model/text'
 import { instantKey, stampKey } from 'resourced-contract/model/time'
@@ -18,14 +21,19 @@ import {
   type GivenCondition,
   holdsDay,
   readWhere,
+  type Source,
   type Weight,
 } from './condition.ts'
 import { holdsInstants, readDays, zoneOfDays } from './days.ts'
 import { countListed, type Parameter } from './parameters.ts'
+import { pathOf, type RelationPath } from './relation-path.ts'
 
-/** The filters of a request: one predicate for each, in the terms of its version, and its condition. */
+/** The filters of a request, in the terms of its version, and its condition. */
 interface Filters {
-  readonly predicates: Predicate[]
+  /** The filters of fields, in one order. */
+  readonly filter: Predicate
+  /** The filters of related records, in one order. */
+  readonly related: Predicate
   readonly where: AskedCondition | undefined
 }
 
@@ -36,13 +44,18 @@ interface Filters {
  * @param isZoned whether `timezone` is there for something else
  */
 export function readFilters(
-  resource: Resource,
+  from: Source,
   parameters: readonly Parameter[],
   { condition, isZoned = false }: { readonly condition: GivenCondition | undefined; readonly isZoned?: boolean },
   issues: Issue[],
 ): Filters {
-  const read = condition && readWhere(resource, condition, issues)
-  const asked = zoneOfDays(resource, parameters, isZoned || holdsDay(read?.condition), issues)
+  const read = condition && readWhere(from, condition, issues)
+  const isOfInstants = (name: string) => {
+    const subject = subjectOf(from, name.replace(/\[.*$/s, ''))?.subject
+    return subject !== undefined && holdsInstants(subject)
+  }
+  const isDayNamed = isZoned || holdsDay(read?.condition)
+  const asked = zoneOfDays(from.resource, parameters, { isOfInstants, isDayNamed }, issues)
   const filters = new Map<string, string[]>()
   for (const { name, value } of asked.filters) {
     const values = filters.get(name)
@@ -51,9 +64,49 @@ export function readFilters(
   }
   const { zone } = asked
   const where = read && { condition: read.condition, zone, text: conditionText(read.condition, asked.zoneName) }
-  if (!areFewFilters(filters, read?.weight, issues)) return { predicates: [], where }
-  const predicates = [...filters].map(([name, values]) => readFilter(resource, { name, values, zone }, issues))
-  return { predicates, where }
+  const whole = newBranch()
+  if (areFewFilters(filters, read?.weight, issues)) {
+    for (const [name, values] of filters) readFilter(from, whole, { name, values, zone }, issues)
+  }
+  return { filter: inOrder(whole.terms), related: relatedBy(whole), where }
+}
+
+/**
+ * The filters of one record. All filters of one relation to many are about the same record of it (WHR-2), as those of
+ * a relation to one are.
+ */
+interface Branch {
+  readonly terms: Predicate[]
+  readonly branches: Map<string, { readonly relation: Relation; readonly branch: Branch }>
+}
+
+function newBranch(): Branch {
+  return { terms: [], branches: new Map() }
+}
+
+function relatedBy({ branches }: Branch): Predicate {
+  return inOrder(
+    [...branches.values()].map(({ relation, branch }) => {
+      const predicate = allOf([inOrder(branch.terms), relatedBy(branch)])
+      return relation.to === 'one' ? throughRelation(relation, predicate) : quantified(relation, 'some', predicate)
+    }),
+  )
+}
+
+/** All of the terms. Their order makes no difference: cursors, statements and kept totals see one spelling. */
+function inOrder(terms: readonly Predicate[]): Predicate {
+  const texts = new Map(terms.map((term) => [term, exactText(term)]))
+  return allOf(terms.toSorted((left, right) => ((texts.get(left) ?? '') < (texts.get(right) ?? '') ? -1 : 1)))
+}
+
+/** What the name of a filter is about: `born`, or with relations before it, `author.born`. */
+function subjectOf(
+  from: Source,
+  name: string,
+): (RelationPath & { readonly subject: Filterable | undefined }) | undefined {
+  const filterable = ({ filterables }: Resource, own: string) => filterables.find((each) => each.name === own)
+  const path = pathOf(from, name, (resource, own) => filterable(resource, own) !== undefined)
+  return path && { ...path, subject: filterable(path.resource, path.name) }
 }
 
 /**
@@ -102,19 +155,27 @@ interface GivenFilter {
   readonly zone: TimeZone
 }
 
-function readFilter(resource: Resource, { name, values, zone }: GivenFilter, issues: Issue[]): Predicate {
-  if (name === 'after' && resource.order === 'by-position') return readAfter(values, issues)
-  const parts = /^([^[\]]*)(?:\[([^[\]]*)\])?$/.exec(name)
-  const subject = resource.filterables.find((each) => each.name === parts?.[1])
-  if (subject === undefined) {
-    const known = resource.filterables.map((each) => each.name)
-    issues.push(issue('unknownFilter', { parameter: name, name, resource: resource.name, known }))
-    return always
+function readFilter(from: Source, whole: Branch, { name, values, zone }: GivenFilter, issues: Issue[]): void {
+  if (name === 'after' && from.resource.order === 'by-position') {
+    whole.terms.push(readAfter(values, issues))
+    return
   }
-  const operator = parts?.[2]
+  const [, path = '', operator] = /^([^[\]]*)(?:\[([^[\]]*)\])?$/.exec(name) ?? []
+  const { relations = [], resource = from.resource, subject } = subjectOf(from, path) ?? {}
+  if (subject === undefined) {
+    const before = relations.map((relation) => `${relation.name}.`).join('')
+    const known = resource.filterables.map((each) => `${before}${each.name}`)
+    issues.push(issue('unknownFilter', { parameter: name, name, resource: from.resource.name, known }))
+    return
+  }
+  const branch = relations.reduce((above, relation) => {
+    const own = above.branches.get(relation.name) ?? { relation, branch: newBranch() }
+    above.branches.set(relation.name, own)
+    return own.branch
+  }, whole)
   const read = (given: readonly string[]) => readComparison(subject, { name, operator, values: given }, issues)
-  if (!holdsInstants(subject)) return read(values)
-  return readDays({ resource, field: subject.name, name, operator, values, zone }, read, issues)
+  const filter = { resource, field: subject.name, name, operator, values, zone }
+  branch.terms.push(holdsInstants(subject) ? readDays(filter, read, issues) : read(values))
 }
 
 function readComparison(

@@ -3,10 +3,11 @@
  * `include[chapters][limit]`, `include[chapters][sort]`, `include[chapters][where]` and `fields[chapters]`.
  */
 import type { SortTerm } from 'resourced-contract/model/predicate'
+import { mostSteps } from 'resourced-contract/model/related-conditions'
 import { type Relation, relationsOf } from 'resourced-contract/model/relations'
 import { type Catalog, type Resource, systemFields } from 'resourced-contract/model/resource'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
-import type { AskedCondition } from './condition.ts'
+import type { AskedCondition, Source } from './condition.ts'
 import { readFilters } from './filters.ts'
 import { isShortList, listed, type Parameter, readFields, readSort } from './parameters.ts'
 
@@ -35,8 +36,6 @@ export interface IncludedPath {
 
 /** The relation of a path, before its options are read. */
 type Step = Pick<IncludedPath, 'path' | 'above' | 'relation' | 'source' | 'resource'>
-
-const mostSteps = 2
 
 /** How many ids a record has of a relation to many (REL-3). */
 const usualLimit = 20
@@ -130,11 +129,12 @@ function addSteps(
 
 /** Reads what the parameters say about a path, and removes them. */
 function readOptions(
-  { limits }: IncludeCatalog,
+  catalog: IncludeCatalog,
   step: Step,
   given: Map<string, Parameter>,
   issues: Issue[],
 ): IncludedPath {
+  const { limits } = catalog
   const { path, relation, resource } = step
   const take = (name: string, isFitting = true) => {
     const parameter = given.get(name)
@@ -147,13 +147,13 @@ function readOptions(
   const limit = readLimit(named('limit'), take(named('limit'), isToMany)?.value, limits.pageSize.max, issues)
   const order = take(named('sort'), isToMany)?.value
   const hasOrder = order !== undefined && isShortList('sort', order, issues, named('sort'))
-  const sort = hasOrder ? readSort(resource, listed(order, { parameter: named('sort') }), issues) : []
+  const sort = hasOrder ? readSort({ resource }, listed(order, { parameter: named('sort') }), issues) : []
   const parameter = `fields[${path}]`
   const names = take(parameter)?.value
   const hasFields = names !== undefined && isShortList('fields', names, issues, parameter)
   const fields = hasFields ? readFields(resource, listed(names, { parameter }), systemFields, issues) : undefined
   const condition = take(named('where'), isToMany)
-  const where = condition === undefined ? undefined : readCondition(resource, condition, issues)
+  const where = condition === undefined ? undefined : readCondition({ resource, catalog }, condition, issues)
   const query = [
     ...(hasOrder ? [`sort=${order}`] : []),
     ...(condition === undefined ? [] : [`where=${encodeURIComponent(condition.value)}`]),
@@ -164,12 +164,12 @@ function readOptions(
 
 /** Reads the condition of a path. Its days are those of UTC. */
 function readCondition(
-  resource: Resource,
+  from: Source,
   { name, value, pointer: start = '' }: Parameter,
   issues: Issue[],
 ): AskedCondition | undefined {
   const found: Issue[] = []
-  const { where } = readFilters(resource, [], { condition: { text: value } }, found)
+  const { where } = readFilters(from, [], { condition: { text: value } }, found)
   const placed = found.map(({ pointer, ...each }) => ({
     ...each,
     parameter: name,

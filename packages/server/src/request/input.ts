@@ -102,7 +102,7 @@ export function readWithoutBody(reading: Reading): Input | undefined {
     const conditions = readConditions(headers)
     return { kind: 'read-record', ...readRecordQuery(target.resource, parameters, catalog), conditions }
   }
-  if (method === 'DELETE') return readDeletion(target, parameters, readConditions(headers))
+  if (method === 'DELETE') return readDeletion(target, parameters, readConditions(headers), version.catalog)
   if (isRead || target.kind === 'restore') {
     const conditions = readConditions(headers)
     refuseParameters(parameters)
@@ -151,9 +151,14 @@ export async function readWithBody({ request, target, version, query }: Reading)
   return { kind: mediaType === 'application/json-patch+json' ? 'patch' : 'merge', body, conditions }
 }
 
-function readDeletion(target: Target, parameters: readonly Parameter[], conditions: Conditions): Input {
+function readDeletion(
+  target: Target,
+  parameters: readonly Parameter[],
+  conditions: Conditions,
+  catalog: IncludeCatalog,
+): Input {
   if (target.kind === 'collection') {
-    return { kind: 'delete-matching', selected: readDeletionFilter(target.resource, parameters), conditions }
+    return { kind: 'delete-matching', selected: readDeletionFilter(target.resource, parameters, catalog), conditions }
   }
   if (target.kind === 'record' && target.resource.name === 'api-keys') {
     return { kind: 'delete', conditions, descendants: readDescendants(parameters) }

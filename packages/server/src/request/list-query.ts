@@ -5,12 +5,13 @@
 
 import { controlParameters } from 'resourced-contract/model/names'
 import { exactText } from 'resourced-contract/model/plain-copy'
-import { allOf, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
+import type { Predicate, SortTerm } from 'resourced-contract/model/predicate'
+import type { RelatedCatalog } from 'resourced-contract/model/related-conditions'
 import { type Catalog, isMapped, type Resource } from 'resourced-contract/model/resource'
 import { words } from 'resourced-contract/model/text'
 import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
-import { translateQuery } from '../versions/translate-request.ts'
+import { translatePredicate, translateSort } from '../versions/translate-request.ts'
 import { type AskedCondition, type GivenCondition, hasComparison } from './condition.ts'
 import { isUnstorable, readFilters, unstorable } from './filters.ts'
 import { type IncludeCatalog, type IncludedPath, isOfInclude, readInclude } from './include.ts'
@@ -31,6 +32,8 @@ export interface Selected {
   readonly filter: Predicate
   /** The filters in terms of the older version that the request uses; `undefined`: they are the same. */
   readonly versionFilter: Predicate | undefined
+  /** The filters of related records, in terms of the request's version. */
+  readonly related: Predicate
   /** The condition of the caller; `undefined`: there is none. */
   readonly where: AskedCondition | undefined
 }
@@ -131,12 +134,14 @@ export function readListQuery(
     else single.set(name, value)
   }
   const { member: condition = textOf(single.get('where')), isZoned = false } = beside
-  const { predicates, where } = readFilters(resource, filters, { condition, isZoned }, issues)
+  const { filter, related, where } = readFilters({ resource, catalog }, filters, { condition, isZoned }, issues)
   const includeDeleted = readIncludeDeleted(single.get('include_deleted'), issues)
   const order = single.get('sort')
   const isSorted = order !== undefined && isShortList('sort', order, issues)
   const deletionTime = includeDeleted === 'only' ? ['deleted_at'] : []
-  const sort = isSorted ? readSort(resource, listed(order, { parameter: 'sort' }), issues, deletionTime) : []
+  const sort = isSorted
+    ? readSort({ resource, catalog }, listed(order, { parameter: 'sort' }), issues, deletionTime)
+    : []
   const fields = answeredFields(resource, single.get('fields'), issues)
   const q = single.get('q')?.trim()
   if (q && !resource.fields.some((field) => field.search))
@@ -146,24 +151,24 @@ export function readListQuery(
   const page = readPageRequest(single, catalog.limits.pageSize, issues)
   const include = readInclude(catalog, resource, included, issues)
   if (issues.length > 0) throw invalidQuery(issues)
-  // The order of filters makes no difference: cursors, statements and kept totals see one spelling.
-  if (predicates.length > 1) predicates.sort((left, right) => (exactText(left) < exactText(right) ? -1 : 1))
-  const filter = allOf(predicates)
-  const bound = [filter, sort, q || null, includeDeleted, ...(where === undefined ? [] : [where.text])]
+  const more = related.kind === 'always' && where === undefined ? [] : [related, where?.text ?? null]
+  const bound = [filter, sort, q || null, includeDeleted, ...more]
   const binding = page.style === 'cursor' ? exactText(bound) : ''
-  const query = {
-    filter,
-    versionFilter: undefined,
-    where,
-    sort,
-    search,
-    fields,
-    includeDeleted,
-    page,
-    include,
-    binding,
+  const stored = storedQuery(catalog, resource, filter)
+  return {
+    ...{ ...stored, related, where, sort: translateSort(catalog, resource, sort) },
+    ...{ search, fields, includeDeleted, page, include, binding },
   }
-  return isMapped(resource) ? { ...query, ...translateQuery(resource, query), versionFilter: filter } : query
+}
+
+/** Filters in stored terms. */
+function storedQuery(
+  catalog: RelatedCatalog,
+  resource: Resource,
+  filter: Predicate,
+): Pick<Selected, 'filter' | 'versionFilter'> {
+  if (!isMapped(resource)) return { filter, versionFilter: undefined }
+  return { filter: translatePredicate(catalog, resource, filter), versionFilter: filter }
 }
 
 function textOf(text: string | undefined): GivenCondition | undefined {
@@ -180,7 +185,11 @@ function readIncludeDeleted(text: string | undefined, issues: Issue[]): ListQuer
  *
  * @throws Fault INVALID_QUERY, FILTER_REQUIRED
  */
-export function readDeletionFilter(resource: Resource, parameters: readonly Parameter[]): Selected {
+export function readDeletionFilter(
+  resource: Resource,
+  parameters: readonly Parameter[],
+  catalog: RelatedCatalog,
+): Selected {
   const issues: Issue[] = []
   const filters: Parameter[] = []
   let given: GivenCondition | undefined
@@ -192,12 +201,11 @@ export function readDeletionFilter(resource: Resource, parameters: readonly Para
     else if (controls.has(name)) issues.push(issue('onlyParameters', { parameter: name, only: 'filters' }))
     else filters.push(parameter)
   }
-  const { predicates, where } = readFilters(resource, filters, { condition: given }, issues)
+  const { filter, related, where } = readFilters({ resource, catalog }, filters, { condition: given }, issues)
   if (issues.length > 0) throw invalidQuery(issues)
-  if (predicates.length === 0 && (where === undefined || !hasComparison(where.condition))) throw filterRequired()
-  const filter = allOf(predicates)
-  if (!isMapped(resource)) return { filter, versionFilter: undefined, where }
-  return { filter: translateQuery(resource, { filter, sort: [] }).filter, versionFilter: filter, where }
+  const hasFilter = filters.length > 0 || (where !== undefined && hasComparison(where.condition))
+  if (!hasFilter) throw filterRequired()
+  return { ...storedQuery(catalog, resource, filter), related, where }
 }
 
 /** The refusal of a deletion by filter that would delete every record. */

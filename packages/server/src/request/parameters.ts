@@ -10,6 +10,8 @@ import { type Resource, sortableNames, systemFields } from 'resourced-contract/m
 import { type Fault, fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { decodeTargetPart } from '../http/message.ts'
+import type { Source } from './condition.ts'
+import { pathOf } from './relation-path.ts'
 
 /** A parameter, decoded. */
 export interface Parameter {
@@ -101,27 +103,40 @@ export function countListed(text: string): number {
   return count
 }
 
-/** Reads the terms of a sort. A wrong one is left out. */
+/** Reads the terms of a sort, of fields of the record or of relations to one. A wrong one is left out. */
 export function readSort(
-  resource: Resource,
+  from: Source,
   texts: readonly SourcedText[],
   issues: Issue[],
   more: readonly string[] = [],
 ): SortTerm[] {
+  const { resource } = from
   const possible = [...sortableNames(resource), ...more]
   const terms: SortTerm[] = []
+  const seen = new Set<string>()
   for (const { text, place } of texts) {
     const descending = text.startsWith('-')
-    const field = descending ? text.slice(1) : text
-    if (!possible.includes(field)) {
-      issues.push(issue('unsortable', { ...place, name: field, resource: resource.name, known: possible }))
-    } else if (terms.some((term) => term.field === field)) {
-      issues.push(issue('namesTwice', { ...place, name: field }))
+    const name = descending ? text.slice(1) : text
+    const term = possible.includes(name) ? { field: name } : relatedTerm(from, name)
+    if (term === undefined) {
+      issues.push(issue('unsortable', { ...place, name, resource: resource.name, known: possible }))
+    } else if (seen.has(name)) {
+      issues.push(issue('namesTwice', { ...place, name }))
     } else {
-      terms.push({ field, descending })
+      terms.push({ ...term, descending })
     }
+    seen.add(name)
   }
   return terms
+}
+
+/** The order by a field of a related record (WHR-2); `undefined`: there is none of this name. */
+function relatedTerm(from: Source, text: string): Pick<SortTerm, 'field' | 'through'> | undefined {
+  const path = pathOf(from, text, () => false)
+  if (path === undefined || path.relations.length === 0 || path.relations.some(({ to }) => to === 'many'))
+    return undefined
+  if (!sortableNames(path.resource).includes(path.name)) return undefined
+  return { field: path.name, through: path.relations.map(({ field, collection }) => ({ field, collection })) }
 }
 
 /**

@@ -1,10 +1,11 @@
 /** The response that is a stream of events (EVT-6). */
 
+import { allOf } from 'resourced-contract/model/predicate'
 import { fault } from 'resourced-contract/spec/faults'
 import { streamType } from 'resourced-contract/spec/media-types'
 import type { HttpResponse, StreamBody } from '../http/message.ts'
 import { planEvents } from '../plan/plan-events.ts'
-import { resolveSelected } from '../plan/plan-fields.ts'
+import { selectionOf } from '../plan/select.ts'
 import type { Caller } from '../policy/caller.ts'
 import type { Selected } from '../request/list-query.ts'
 import type { Authorized } from './stages.ts'
@@ -30,7 +31,8 @@ export async function streamResponse(
   const resource = catalog.system.get('events')
   if (streams === undefined || resource === undefined) throw fault('INTERNAL_ERROR')
   const plan: StreamRequest['plan'] = (callerNow: Caller, after, limit) => {
-    const { filter } = resolveSelected({ caller: callerNow, versionCatalog }, resource, selected)
+    const { parts } = selectionOf({ caller: callerNow, catalog, versionCatalog }, resource, selected)
+    const filter = allOf(parts.map((part) => part.filter))
     const made = planEvents({ catalog, versionCatalog, caller: callerNow, filter }, after, limit)
     return made?.permitted.kind === 'never' ? undefined : made
   }

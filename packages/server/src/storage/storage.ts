@@ -127,6 +127,8 @@ export interface OpenExport extends ExportProgress {
   readonly format: ExportFormat
   /** The address of the file. */
   readonly contentUrl: string
+  /** The other collections whose records decide what the file contains; left out: none. */
+  readonly related?: readonly string[]
   /** The digest of the access rules that decide what the file may contain (`accessDigest`). */
   readonly access: string
 }

@@ -10,8 +10,15 @@ import {
   type Scalar,
   type SortTerm,
 } from 'resourced-contract/model/predicate'
+import type { RelatedCatalog } from 'resourced-contract/model/related-conditions'
 import { comparisonOf, keysOf } from 'resourced-contract/model/resolve-condition'
-import { type MappedResource, type Resource, storedResource, systemFields } from 'resourced-contract/model/resource'
+import {
+  isMapped,
+  type MappedResource,
+  type Resource,
+  storedResource,
+  systemFields,
+} from 'resourced-contract/model/resource'
 
 /** A target that has a resource: of its own, and of the record that it is nested under. */
 interface ResourceTarget {
@@ -27,26 +34,38 @@ export function translateTarget<T extends ResourceTarget>(target: T): T {
   return { ...target, resource, parent: { ...parent, resource: storedResource(parent.resource) } }
 }
 
-/** The same records of a collection in the same order, by the names and values that are stored. */
-export function translateQuery(
-  resource: MappedResource,
-  { filter, sort }: { readonly filter: Predicate; readonly sort: readonly SortTerm[] },
-): { readonly filter: Predicate; readonly sort: readonly SortTerm[] } {
-  return {
-    filter: translatePredicate(resource, filter),
-    sort: sort.flatMap((term) => {
-      const field = storedField(resource, term.field)
-      // A field that is not stored has the same value in all records: it orders nothing.
-      return field === undefined ? [] : [{ ...term, field }]
-    }),
-  }
+/** The same order of records, by the names that are stored. */
+export function translateSort(
+  catalog: RelatedCatalog,
+  resource: Resource,
+  sort: readonly SortTerm[],
+): readonly SortTerm[] {
+  return sort.flatMap(({ through = [], ...term }): SortTerm[] => {
+    let from = resource
+    const steps = through.map((step) => {
+      const field = storedField(from, step.field) as string
+      from = catalog.resources.get(step.collection) as Resource
+      return { ...step, field, collection: storedResource(from).name }
+    })
+    const field = storedField(from, term.field)
+    // A field that is not stored has the same value in all records: it orders nothing.
+    if (field === undefined) return []
+    return [{ ...term, field, ...(steps.length > 0 && { through: steps }) }]
+  })
 }
 
-/** A comparison of a field that only the older version has is decided here: its value is the same in every record. */
-function translatePredicate(resource: MappedResource, predicate: Predicate): Predicate {
+/**
+ * The same condition on records, by the names and values that are stored. A comparison of a field that only the older
+ * version has is decided here: its value is the same in every record.
+ *
+ * @param catalog that of the version, whose relations the predicate follows
+ */
+export function translatePredicate(catalog: RelatedCatalog, resource: Resource, predicate: Predicate): Predicate {
   return mapTerms(predicate, (term, isNegated) => {
+    if (term.kind === 'masked') return { ...term, readable: translatePredicate(catalog, resource, term.readable) }
+    if (term.kind === 'through' || term.kind === 'some') return translateLookup(catalog, resource, term)
     // What a caller may not read is masked afterwards, in stored terms.
-    if (!('field' in term)) return term
+    if (!isMapped(resource) || !('field' in term)) return term
     // An unknown comparison does not make the whole predicate true.
     const unknown = isNegated ? always : never
     const { field } = term
@@ -58,8 +77,24 @@ function translatePredicate(resource: MappedResource, predicate: Predicate): Pre
   })
 }
 
+/** The same condition on related records. A reference that only the older version has makes no relation. */
+function translateLookup(
+  catalog: RelatedCatalog,
+  resource: Resource,
+  term: Extract<Predicate, { readonly kind: 'through' | 'some' }>,
+): Predicate {
+  const target = catalog.resources.get(term.collection) as Resource
+  const stored = {
+    collection: storedResource(target).name,
+    predicate: translatePredicate(catalog, target, term.predicate),
+  }
+  if (term.kind === 'some') return { ...term, ...stored }
+  return { ...term, ...stored, field: storedField(resource, term.field) as string }
+}
+
 /** The stored field; `undefined` if only the older version has the field. */
-function storedField({ mapping }: MappedResource, name: string): string | undefined {
+function storedField({ mapping }: Resource, name: string): string | undefined {
+  if (mapping === undefined) return name
   return mapping.toStored.get(name) ?? ((systemFields as readonly string[]).includes(name) ? name : undefined)
 }
 

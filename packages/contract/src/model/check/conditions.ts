@@ -6,6 +6,8 @@ import type { FieldShape } from '../field.ts'
 import { suggest } from '../nearest.ts'
 import { equality, filterOperators, listOperators, operators } from '../operators.ts'
 import { isObject } from '../plain-copy.ts'
+import { isBinding, mostSteps, quantifiers, type RelatedCatalog, relationOf } from '../related-conditions.ts'
+import { relationsOf } from '../relations.ts'
 import { type FieldType, type Filterable, isFitting, type Resource, systemFields } from '../resource.ts'
 import { isRecordId } from '../text.ts'
 import { instantKey, stampKey } from '../time.ts'
@@ -26,6 +28,16 @@ interface ConditionSubject {
   readonly takesDays?: boolean
   /** What the condition may compare; `undefined`: all fields. */
   readonly filters?: readonly Filterable[]
+  /** The relations that the condition may follow; left out: none. */
+  readonly follows?: Followed
+}
+
+/** A resource from which a condition follows relations. */
+interface Followed {
+  readonly catalog: RelatedCatalog
+  readonly resource: Resource
+  /** How many relations led to it; `none`: relations cannot be followed here, and the mistake says so. */
+  readonly steps: number | 'none'
 }
 
 /**
@@ -45,7 +57,7 @@ export function checkCondition(condition: Part, subject: ConditionSubject): void
   for (const [word, part] of condition.entries()) {
     if (word === 'not') checkCondition(part, subject)
     else if (word === 'and' || word === 'or') checkList(part, subject)
-    else checkField(part, word, subject)
+    else if (!checkRelation(part, word, subject)) checkField(part, word, subject)
   }
 }
 
@@ -60,15 +72,56 @@ function codeOfNoList({ value }: Part): 'TOO_FEW_ITEMS' | 'INVALID_TYPE' {
   return Array.isArray(value) ? 'TOO_FEW_ITEMS' : 'INVALID_TYPE'
 }
 
+/** Checks a condition on related records; `false`: it is a comparison of a field. */
+function checkRelation(part: Part, name: string, subject: ConditionSubject): boolean {
+  const { follows, filters } = subject
+  if (follows === undefined) return false
+  const relation = relationOf(follows.catalog, follows.resource, name, part.value)
+  const target = relation && follows.catalog.resources.get(relation.collection)
+  if (relation === undefined || target === undefined) return false
+  if (follows.steps === 'none') {
+    const remedy = `Compare fields of ${subject.resource.name}.`
+    part.reportKey('leads to other records, which cannot be asked for here', remedy, 'UNKNOWN_FIELD')
+    return true
+  }
+  if (follows.steps >= mostSteps) {
+    part.reportKey(
+      `is step ${follows.steps + 1}: a condition follows ${mostSteps} relations`,
+      'Ask for less.',
+      'TOO_DEEP',
+    )
+    return true
+  }
+  const inner: ConditionSubject = {
+    ...subject,
+    resource: comparedResource(target),
+    ...(filters && { filters: target.filterables }),
+    follows: { catalog: follows.catalog, resource: target, steps: follows.steps + 1 },
+  }
+  if (relation.to === 'one') checkCondition(part, inner)
+  else checkQuantifiers(part, inner)
+  return true
+}
+
+function checkQuantifiers(part: Part, subject: ConditionSubject): void {
+  if (!part.object('{ some: { … } }')) return
+  const all = part.entries()
+  if (all.length === 0) part.report('says nothing of its records', `Write ${oneOf(quantifiers)}.`, 'REQUIRED')
+  for (const [word, condition] of all) {
+    if ((quantifiers as readonly string[]).includes(word)) checkCondition(condition, subject)
+    else condition.reportKey('leads to several records', `Write { some: { ${word}: … } }.`, 'INVALID_OPERATOR')
+  }
+}
+
 function checkField(part: Part, name: string, subject: ConditionSubject): void {
   const { resource, system = systemFields, filters } = subject
   const { value } = part
   const field = comparedOf(resource, name, system)
   if (filters !== undefined && !filters.some((each) => each.name === name)) {
-    const remedy = suggest(name, [...filters.map((each) => each.name), 'and', 'or', 'not'])
+    const remedy = suggest(name, [...filters.map((each) => each.name), ...relationNames(subject), 'and', 'or', 'not'])
     part.reportKey(`is not a filter of ${resource.name}`, remedy, 'UNKNOWN_FIELD')
   } else if (field === undefined) {
-    const remedy = suggest(name, [...resource.fields.keys(), ...system, 'and', 'or', 'not'])
+    const remedy = suggest(name, [...resource.fields.keys(), ...system, ...relationNames(subject), 'and', 'or', 'not'])
     part.reportKey(`is not a field of ${resource.name}`, remedy, 'UNKNOWN_FIELD')
   } else if (resource.fields.get(name)?.writeOnly === true) {
     const message = 'is writeOnly: a condition would let callers find out its value'
@@ -79,8 +132,8 @@ function checkField(part: Part, name: string, subject: ConditionSubject): void {
   else checkValue(part, field, equality, subject)
 }
 
-function isBinding(value: Readonly<Record<string, unknown>>): boolean {
-  return Object.hasOwn(value, 'caller') || Object.hasOwn(value, 'record')
+function relationNames({ follows }: ConditionSubject): Iterable<string> {
+  return follows === undefined || follows.steps === 'none' ? [] : relationsOf(follows.catalog, follows.resource).keys()
 }
 
 const textual = `${listOperators('texts', 'name')}, without wildcards`

@@ -86,6 +86,23 @@ const conditions: RuleSection = {
         'pointer into the condition.',
     },
     {
+      id: 'WHR-2',
+      mark: 'beyond',
+      sentence:
+        'Conditions reach related records, at most two steps: {"author": {"born": {"gte": 1920}}} to one, ' +
+        '{"books": {"some": {…}}}, none and every to many. A filter author.born[gte]=1920 is short for it; all ' +
+        'filters of one relation to many are about the same record. sort=author.name orders by a relation to one, ' +
+        'and a missing record as null. Exports have such conditions too, the filters of webhooks and of events do not.',
+    },
+    {
+      id: 'WHR-3',
+      mark: 'decision',
+      sentence:
+        'In a relation only records and fields that the caller may read count, and only what is not deleted: a ' +
+        'record that the caller may not read is the same as a missing one, in results, totals, entity tags and ' +
+        'orders. A condition on a collection or field of which the caller may read nothing is 403.',
+    },
+    {
       id: 'WHR-5',
       mark: 'beyond',
       sentence:

@@ -157,9 +157,7 @@ export function parameterComponents({ limits }: Catalog): Json {
     ),
     ApiWhere: queryParameter(
       'where',
-      'A condition that holds together with the filters, as JSON: `and`, `or`, `not`, and comparisons of the fields ' +
-        'of filters, such as `{"or":[{"status":"open"},{"created_at":{"gte":"2026-11-28"}}]}`. Operators are those of ' +
-        'the filters, with `startsWith` for `starts_with`.',
+      'A condition as JSON, beside the filters: `{"or":[{"id":"…"},{"created_at":{"gte":"2026-11-28"}}]}`.',
       { type: 'string', contentMediaType: 'application/json' },
     ),
     ApiIfMatch: headerParameter(

@@ -88,7 +88,8 @@ export const filterText =
   'A filter `field` finds records whose field has this value, or one of these values. `field[operator]` compares ' +
   `otherwise: ${[...filterOperators.values()].map(({ query, meaning }) => `\`${query}\` (${meaning})`).join(', ')}` +
   '. With a date-time, a day (2026-11-28) means that day in `timezone`, except for gt and lte. ' +
-  `A query has at most ${queryLimits.filters} filters with ${queryLimits.values} values.`
+  `A query has at most ${queryLimits.filters} filters with ${queryLimits.values} values. ` +
+  'Filters and `where` follow relations, at most two: `author.born[gte]=1920`.'
 
 /** The filters of a collection. */
 export function filterParameters(resource: Resource, components: Components): Json[] {

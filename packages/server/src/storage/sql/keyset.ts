@@ -5,10 +5,11 @@
  * that an index that begins with the column has the rest in order.
  */
 
-import type { Position, Scalar, SortTerm } from 'resourced-contract/model/predicate'
+import { always, type Position, type Scalar, type SortTerm } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { type ColumnType, columnSql, columnsOf, comparisonColumn, positionSql } from './columns.ts'
+import { type ColumnType, columnSql, columnsOf, comparisonColumn, positionSql, tableSql } from './columns.ts'
+import { liveSql, type PredicateContext, predicateSql } from './predicate.ts'
 
 /** One term of the order, with its column. `null` sorts after every value in ascending order. */
 export interface OrderTerm {
@@ -34,14 +35,24 @@ export interface Segment {
  * The terms of a sort and the id, or the position, which breaks ties in the direction of the last term (QRY-3). Clients
  * never see positions (AUT-9): a key is the id of the row, whose position is looked up.
  */
-export function orderTerms(resource: Resource, sort: readonly SortTerm[], alias: string): OrderTerm[] {
-  const terms = sort.map(({ field, descending }) => ({
-    column: columnSql(alias, comparisonColumn(resource, field)),
-    // Timestamps are stored as texts.
-    type: columnsOf(resource).find((each) => each.name === field)?.type ?? ('text' as const),
-    nullable: resource.field.get(field)?.required === false,
-    descending,
-  }))
+export function orderTerms(
+  context: PredicateContext,
+  resource: Resource,
+  sort: readonly SortTerm[],
+  alias: string,
+): OrderTerm[] {
+  const terms = sort.map((term): OrderTerm => {
+    const { field, through = [], descending } = term
+    const last = through.at(-1)
+    const target = last === undefined ? resource : (context.catalog.resources.get(last.collection) as Resource)
+    return {
+      column: valueSql(context, resource, term, alias),
+      // Timestamps are stored as texts.
+      type: columnsOf(target).find((each) => each.name === field)?.type ?? ('text' as const),
+      nullable: last !== undefined || resource.field.get(field)?.required === false,
+      descending,
+    }
+  })
   const descending = terms.at(-1)?.descending ?? false
   if (resource.order === 'by-position') {
     const [column, key] = [columnSql(alias, '_row'), columnSql(alias, 'id')]
@@ -49,6 +60,25 @@ export function orderTerms(resource: Resource, sort: readonly SortTerm[], alias:
     return [...terms, { column, key, lookUp, type: 'text', nullable: false, descending }]
   }
   return [...terms, { column: columnSql(alias, 'id'), type: 'text', nullable: false, descending }]
+}
+
+/** The value that a term orders a row by: of a column, or of the live record that references lead to. */
+function valueSql(
+  context: PredicateContext,
+  resource: Resource,
+  { field, through = [], readable }: Pick<SortTerm, 'field' | 'through' | 'readable'>,
+  alias: string,
+): Sql {
+  const [step, ...others] = through
+  if (step === undefined) return columnSql(alias, comparisonColumn(resource, field))
+  const target = context.catalog.resources.get(step.collection) as Resource
+  const inner = `${alias}v`
+  const value = valueSql(context, target, { field, through: others }, inner)
+  const isReferenced = sql`${columnSql(inner, 'id')} = ${columnSql(alias, step.field)}`
+  const permitted = liveSql(context, target, step.permitted ?? always, inner)
+  const found = sql`(select ${value} from ${tableSql(target.name)} ${raw(inner)} where ${isReferenced} and ${permitted})`
+  if (readable === undefined) return found
+  return sql`(case when ${predicateSql(context, resource, readable, alias)} then ${found} end)`
 }
 
 /** The reverse order. */
@@ -71,7 +101,7 @@ export function segmentsAfter(terms: readonly OrderTerm[], keys: Position['keys'
       ', ',
     )
     const beyond = raw(terms[0]?.descending ? '<' : '>')
-    const values = terms.map((term, index) => valueSql(term, keys[index] as Scalar))
+    const values = terms.map((term, index) => keySql(term, keys[index] as Scalar))
     return [
       { condition: sql`(${columns}) ${beyond} (${join(values, ', ')})`, order: orderSql(terms, 0, leadOf(terms)) },
     ]
@@ -105,7 +135,7 @@ function beyondSegments(terms: readonly OrderTerm[], index: number, common: Comm
     if (!descending) return []
     return [{ condition: and([...equal, sql`${column} is not null`]), order: orderSql(terms, index, nulls) }]
   }
-  const beyond = sql`${column} ${raw(descending ? '<' : '>')} ${valueSql(terms[index] as OrderTerm, key)}`
+  const beyond = sql`${column} ${raw(descending ? '<' : '>')} ${keySql(terms[index] as OrderTerm, key)}`
   const values = { condition: and([...equal, beyond]), order: orderSql(terms, index, nulls) }
   if (descending || !nullable) return [values]
   return [values, nullSegment(terms, index, common)]
@@ -146,7 +176,7 @@ function termSql({ column, descending, nullable }: OrderTerm): Sql[] {
   return nullable ? [sql`(${column} is null)${direction}`, value] : [value]
 }
 
-function valueSql({ lookUp }: OrderTerm, key: Scalar): Sql | Scalar {
+function keySql({ lookUp }: OrderTerm, key: Scalar): Sql | Scalar {
   return lookUp === undefined ? key : lookUp(key)
 }
 

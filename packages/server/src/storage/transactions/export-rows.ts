@@ -69,7 +69,7 @@ export function* exportRows(context: SqlContext, batch: ExportBatch): Transactio
   const wanted = allOf([batch.permitted, batch.filter])
   if (wanted.kind === 'never') return { texts: [], last: undefined }
   const { range, rest, isSorted } = splitByIndex(resource, wanted, sort)
-  const ordered = orderTerms(resource, sort, subject)
+  const ordered = orderTerms(context, resource, sort, subject)
   const terms = isSorted ? unindexedTerms(context, ordered) : ordered
   const where = liveSql(context, resource, range)
   const text = textSql(context, batch, rest)

@@ -5,7 +5,7 @@
 
 import { accessDigest } from 'resourced-contract/model/access-digest'
 import type { FieldGrants } from 'resourced-contract/model/field-grants'
-import { allOf, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
+import { allOf, collectionsOf, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
 import { hasConversions, type Resource, resourceInVersion } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
@@ -44,6 +44,7 @@ export function* beginExport(context: SqlContext, plan: Export): Transaction<Out
   const { filter, permitted, readableFields, sort, fields, format } = plan
   const exceeded = yield* exceededQuota(context, caller.id, now)
   if (exceeded !== undefined) return { kind: 'conflict', issues: [exceeded] }
+  const related = [...collectionsOf(filter)]
   const state: ExportState = {
     ...{
       collection: resource.name,
@@ -52,7 +53,8 @@ export function* beginExport(context: SqlContext, plan: Export): Transaction<Out
       filter,
       permitted,
       ...(readableFields && { readableFields }),
-      access: accessDigest(context.catalog, resource, 'read'),
+      ...(related.length > 0 && { related }),
+      access: accessDigest(context.catalog, resource, 'read', related),
       sort,
       fields: fields ?? null,
       format,

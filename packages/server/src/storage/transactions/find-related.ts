@@ -103,7 +103,7 @@ function toManySql(context: PredicateContext, resource: Resource, path: RelatedP
   const isRelated = sql`${columnSql(subject, field)} = ${columnSql(source, 'value')}`
   const isReadable = readableRowsSql(context, { resource, ...path })
   const found = sql`from ${subjectSql(resource.name)} where ${isRelated} and ${isReadable}`
-  const terms = orderTerms(resource, sort, subject)
+  const terms = orderTerms(context, resource, sort, subject)
   const place = sort.length === 0 ? columnSql(subject, 'id') : keysSql(context, terms)
   const first = sql`select ${place} as place ${found} order by ${orderOf(terms)} ${dialect.limit(limit)}`
   const places = limit === 0 ? raw('null') : sql`(select ${dialect.joinRows(raw('place'))} from (${first}) related)`

@@ -1,10 +1,9 @@
 /** A list in SQL: its rows and their access path, the entity tag of each of its states, and the key of its total. */
 import { createHmac, hash } from 'node:crypto'
-import { grantOf, predicatesOf } from 'resourced-contract/model/field-grants'
-import { comparisons } from 'resourced-contract/model/operators'
+import { grantOf } from 'resourced-contract/model/field-grants'
 import { exactText } from 'resourced-contract/model/plain-copy'
-import { collectionsOf, isOfAllRecords, linkOf, namesIds, type Predicate } from 'resourced-contract/model/predicate'
-import { isEqualityFilter, isFolded, isIndexed, type Resource } from 'resourced-contract/model/resource'
+import { namesIds, type Predicate } from 'resourced-contract/model/predicate'
+import { type Catalog, isIndexed } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { retainedSince } from '../../plan/check-record.ts'
 import type { PageOutcome } from '../../plan/outcome.ts'
@@ -14,9 +13,21 @@ import { columnSql, comparisonColumn, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, orderTerms } from '../sql/keyset.ts'
 import { liveSql, type PredicateContext, predicateDigest, predicateSql } from '../sql/predicate.ts'
-import { grantsDigest, maskedSql } from '../sql/records.ts'
+import { maskedSql } from '../sql/records.ts'
 import { searchColumns } from '../sql/tables.ts'
 import type { Statement } from '../transaction.ts'
+import {
+  findsBySet,
+  hasIndex,
+  isFoundByIndex,
+  isLed,
+  isLookup,
+  isOfFewValues,
+  type LiveOf,
+  servesOrder,
+  termsOf,
+} from './found-by-index.ts'
+import { allowedKey, firstField, isRelated, otherCollections, relatedTo } from './list-dependence.ts'
 import type { Clock } from './rows/clock.ts'
 
 /** The rows of a list in their order, by one access path. */
@@ -48,22 +59,24 @@ export interface List {
 /** Lists by query and permission. */
 interface KnownLists {
   readonly lists: BoundedMap<List>
+  /** How many records collections have, as far as it is known. */
+  readonly clocks?: ReadonlyMap<string, Pick<Clock, 'live'>>
 }
 
 /** The list of a plan: as it was built for the same query before, or built anew. */
-export function listOf(given: SqlContext, { lists }: KnownLists, plan: ReadPage): List {
+export function listOf(given: SqlContext, { lists, clocks }: KnownLists, plan: ReadPage): List {
+  const liveOf: LiveOf = (collection) => clocks?.get(collection)?.live
   const context = recycleBin(given, plan)
   const make = (): List => ({
     ...{ context, plan: { ...plan, conditions: {} }, others: otherCollections(plan) },
-    ...{ totalKey: totalKeyOf(plan), where: whereSql(context, plan), scans: new Map() },
+    ...{ totalKey: totalKeyOf(plan), where: whereSql(context, plan, liveOf), scans: new Map() },
   })
-  const { key, parent, filter, permitted, deleted, page, readableFields } = plan
+  const { key, parent, deleted, page } = plan
   // Which deleted records a caller is shown depends on the time, and a page in the middle is read once.
   const isMiddle = page.style === 'cursor' && page.position !== undefined
   if (key === undefined || deleted !== undefined || isMiddle || context.horizon !== undefined) return make()
   const place = parent === undefined ? '' : JSON.stringify(parent.id)
-  const allowed = `${predicateDigest(permitted)}${grantsDigest(readableFields)} ${predicateDigest(filter)}`
-  return lists.of(`${allowed} ${place} ${key}`, make)
+  return lists.of(`${allowedKey(plan)} ${place} ${key}`, make)
 }
 
 /** The context of conditions on the rows of a list, which may have deleted records. */
@@ -141,19 +154,12 @@ export function visitsFew(plan: ReadPage, { total, isCurrent, live, deleted, oth
   return (isCurrent ? 0 : total + gone) + read + gone <= fewRows
 }
 
-/** Whether an index of the collection itself finds the rows that a condition holds for. */
-function hasIndex(resource: Resource, term: Predicate): boolean {
-  if (!('field' in term) || term.kind === 'through' || !isFoundByIndex(resource, term)) return false
-  const field = resource.field.get(term.field)
-  return term.field === 'id' || (field !== undefined && isIndexed(resource, field))
-}
-
 /** The scan that reads a page of a list. */
 export function scanOf({ context, plan, where, scans }: List, page: Page, size: Size): Scan {
-  const path = accessPathOf(plan, page, size)
+  const path = accessPathOf(context.catalog, plan, page, size)
   const known = scans.get(path)
   if (known !== undefined) return known
-  const ordered = orderTerms(plan.resource, plan.sort, subject)
+  const ordered = orderTerms({ ...context, semijoin: 'exists' }, plan.resource, plan.sort, subject)
   const scan: Scan =
     path === 'ordered scan'
       ? { where: checkedSql(context, plan), terms: ordered }
@@ -165,20 +171,34 @@ export function scanOf({ context, plan, where, scans }: List, page: Page, size: 
 }
 
 /** Whether a list finds its rows without those that a reference may lead to. */
-function findsFew(plan: ReadPage): boolean {
-  return isServed(plan) || isFoundByFilter(plan) || namesIds(plan.filter)
+function findsFew({ catalog }: SqlContext, plan: ReadPage): boolean {
+  return isServed(catalog, plan) || isFoundByFilter(plan) || namesIds(plan.filter)
 }
 
-function whereSql(context: SqlContext, plan: ReadPage): Sql {
-  const asked: PredicateContext = { ...context, semijoin: findsFew(plan) ? 'exists' : 'in' }
-  const { resource, parent, search } = plan
+function whereSql(context: SqlContext, plan: ReadPage, liveOf: LiveOf): Sql {
+  const asked: PredicateContext = { ...context, semijoin: findsFew(context, plan) ? 'exists' : 'in' }
+  const { parent, search, filter } = plan
   const conditions: Sql[] = []
   if (context.horizon !== undefined) conditions.push(horizonSql(context.horizon))
   if (parent !== undefined) conditions.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
   conditions.push(readableRowsSql(asked, plan))
-  if (plan.filter.kind !== 'always') conditions.push(predicateSql(asked, resource, plan.filter))
+  for (const term of termsOf(filter)) conditions.push(termSql(asked, plan, term, liveOf))
   if (search !== undefined) conditions.push(searchSql(context, plan, search))
   return join(conditions, ' and ')
+}
+
+/** The rows that a term of the filter holds for, so that the index which finds the fewest finds them. */
+function termSql(context: PredicateContext, plan: ReadPage, term: Predicate, liveOf: LiveOf): Sql {
+  const { resource, filter, deleted } = plan
+  if (isLookup(term) || term.kind === 'or') {
+    const isBySet = findsBySet(context.catalog, term, resource.name, liveOf)
+    const own: PredicateContext = { ...context, semijoin: isBySet ? 'in' : 'exists' }
+    return term.kind === 'or' && deleted === undefined
+      ? liveSql(own, resource, term)
+      : predicateSql(own, resource, term)
+  }
+  const found = predicateSql(context, resource, term)
+  return isLed(context.catalog, filter) && isOfFewValues(resource, term) ? context.dialect.unindexed(found) : found
 }
 
 /** The rows that the caller may read: live ones, and deleted ones if they are asked for. */
@@ -259,7 +279,7 @@ export function knownTag(list: List, { revision }: Pick<Clock, 'revision'>): str
   if (list.tagged?.state === revision) return list.tagged.tag
   const { plan, context } = list
   const { tagSecret } = context
-  const isWhole = plan.permitted.kind === 'always' && plan.readableFields === undefined
+  const isWhole = plan.permitted.kind === 'always' && plan.readableFields === undefined && relatedTo(plan).size === 0
   // What is shown of deleted records depends on the time of day, which the clock does not show.
   if (!isWhole || plan.deleted !== undefined) return undefined
   if (tagSecret === undefined) throw new Error('Pages cannot be read without the secret of their tags.')
@@ -276,17 +296,6 @@ export function knownTag(list: List, { revision }: Pick<Clock, 'revision'>): str
 export function pageTag({ plan }: List, { json, total, previous, next }: Omit<PageOutcome, 'kind' | 'tag'>): string {
   const { shape } = plan.versionResource ?? plan.resource
   return digest(`${JSON.stringify([shape, total, previous, next])}\n${json}`)
-}
-
-const none: ReadonlySet<string> = new Set()
-
-/** The collections beside its own that a caller's view of a list depends on. */
-export function otherCollections({ permitted, deleted, readableFields }: ReadPage): ReadonlySet<string> {
-  if (permitted.kind === 'always' && deleted === undefined && readableFields === undefined) return none
-  const others = collectionsOf(permitted)
-  if (readableFields !== undefined) for (const each of predicatesOf(readableFields)) collectionsOf(each, others)
-  if (deleted !== undefined) collectionsOf(deleted.permitted, others)
-  return others
 }
 
 /** The key of the total of a list. */
@@ -326,15 +335,16 @@ const sortedQuickly = 10_000
 /** To find a row by its number and to sort it takes as long as to check so many rows of an order. */
 const checkedMeanwhile = 2
 
-function accessPathOf(plan: ReadPage, page: Page, { total, live }: Size): AccessPath {
+function accessPathOf(catalog: Catalog, plan: ReadPage, page: Page, { total, live }: Size): AccessPath {
   const isSearch = plan.search !== undefined && plan.deleted === undefined
   // A query names at most 1,000 ids.
   if (namesIds(plan.filter)) return 'sort'
   // Only the index of words finds the few records that have several words, and that of deletions the deleted ones.
   if ((isSearch || plan.deleted?.only === true) && total <= sortedQuickly) return 'sort'
-  if (isServed(plan) && !(isSearch && live !== undefined)) return 'planner'
+  if (isServed(catalog, plan) && !(isSearch && live !== undefined)) return 'planner'
   const isFound = isSearch || conditionsOf(plan).some((term) => isFoundByIndex(plan.resource, term))
-  if (total <= sortedQuickly) return isFound ? 'sort' : 'planner'
+  // No index has the order of related values.
+  if (total <= sortedQuickly || plan.sort.some(isRelated)) return isFound ? 'sort' : 'planner'
   // If matches are spread evenly, the scan meets so many rows until the end of the page.
   const checked = (skippedRows(page, total) + rangeOf(page).limit) * ((live ?? 0) / total)
   return isFound && checked > total * checkedMeanwhile ? 'sort' : 'ordered scan'
@@ -346,10 +356,11 @@ function isFoundByFilter({ resource, filter }: ReadPage): boolean {
 }
 
 /** Whether one index has the rows of a list together and in order, or search or deletion decides how they are found. */
-function isServed(plan: ReadPage): boolean {
+function isServed(catalog: Catalog, plan: ReadPage): boolean {
   if (plan.search !== undefined || plan.deleted !== undefined) return true
+  if (isLed(catalog, plan.filter)) return false
   const terms = conditionsOf(plan)
-  const first = plan.sort[0]?.field
+  const first = firstField(plan)
   return terms.length === 0 || terms.some((term) => servesOrder(plan.resource, term, first))
 }
 
@@ -358,9 +369,9 @@ function isServed(plan: ReadPage): boolean {
  * none, or another condition has an index that serves.
  */
 function leadingNullField(plan: ReadPage): string | undefined {
-  const { resource, search, deleted, sort } = plan
+  const { resource, search, deleted } = plan
   if (search !== undefined || deleted !== undefined) return undefined
-  const first = sort[0]?.field
+  const first = firstField(plan)
   const serving = conditionsOf(plan).filter((term) => servesOrder(resource, term, first))
   if (serving.some((term) => term.kind !== 'null')) return undefined
   for (const term of serving) {
@@ -374,53 +385,14 @@ function leadingNullField(plan: ReadPage): string | undefined {
 export function isIndexRange(plan: ReadPage): boolean {
   // Rows that tie in the first field are sorted.
   if (plan.search !== undefined || plan.deleted !== undefined || plan.sort.length > 1) return false
+  if (plan.sort.some(isRelated)) return false
   const [term, ...others] = conditionsOf(plan)
   if (term === undefined) return true
-  return others.length === 0 && servesOrder(plan.resource, term, plan.sort[0]?.field) && hasIndex(plan.resource, term)
+  return others.length === 0 && servesOrder(plan.resource, term, firstField(plan)) && hasIndex(plan.resource, term)
 }
 
 function conditionsOf({ permitted, filter, parent }: ReadPage): Predicate[] {
   const terms = [permitted, filter].flatMap(termsOf)
   if (parent === undefined) return terms
   return [...terms, { kind: 'compare', field: parent.field, operator: 'eq', value: parent.id }]
-}
-
-/** The conditions of which all must hold. */
-function termsOf(predicate: Predicate): Predicate[] {
-  if (predicate.kind === 'always' || isOfAllRecords(predicate)) return []
-  return predicate.kind === 'and' ? predicate.terms.flatMap(termsOf) : [predicate]
-}
-
-/** Whether an index that begins with a condition's field goes on in the order of the list. */
-function servesOrder(resource: Resource, term: Predicate, first: string | undefined): boolean {
-  if (term.kind !== 'compare' && term.kind !== 'null') return false
-  if (term.field === first) return term.kind === 'null' || comparisons[term.operator].index === 'field'
-  if (resource.order === 'by-position') return first === undefined && isFoundByIndex(resource, term)
-  if (term.kind === 'compare' && term.operator !== 'eq') return false
-  const field = resource.field.get(term.field)
-  if (first === undefined) return true
-  return field !== undefined && isEqualityFilter(field) && resource.field.get(first)?.sort === true
-}
-
-/** Whether the rows that a condition holds for are a range of an index, or a few ranges. */
-function isFoundByIndex(resource: Resource, term: Predicate): boolean {
-  if (term.kind === 'not') return term.term.kind === 'null'
-  if (term.kind === 'some') return isLinkIndexed(resource, term.predicate)
-  if (term.kind === 'event') return term.grants.every(({ read }) => read.kind !== 'always')
-  if (term.kind === 'or') return term.terms.every((each) => isFoundByIndex(resource, each))
-  if (term.kind === 'and') return term.terms.some((each) => isFoundByIndex(resource, each))
-  if (resource.order === 'by-position' && 'field' in term) {
-    return term.field === 'id' || resource.indexes.some(({ fields }) => fields[0] === term.field)
-  }
-  if (term.kind !== 'compare') return term.kind === 'in' || term.kind === 'null' || term.kind === 'through'
-  const { index } = comparisons[term.operator]
-  const field = resource.field.get(term.field)
-  return index === 'field' || (index === 'prefix' && field !== undefined && isFolded(field))
-}
-
-/** Whether an index finds the rows by the values that the records of a `some` have. */
-function isLinkIndexed(resource: Resource, predicate: Predicate): boolean {
-  const outer = linkOf(predicate)?.outer
-  const field = resource.field.get(outer ?? '')
-  return outer === 'id' || (field !== undefined && isIndexed(resource, field))
 }

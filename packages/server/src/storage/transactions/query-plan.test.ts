@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import {
+  allOf,
   always,
   type Comparable,
   comparisonKeys,
@@ -9,7 +10,13 @@ import {
   type Position,
   type Predicate,
 } from 'resourced-contract/model/predicate'
-import { type Filterable, operatorsFor, type RecordValues, sortableNames } from 'resourced-contract/model/resource'
+import {
+  type Filterable,
+  operatorsFor,
+  type RecordValues,
+  type Resource,
+  sortableNames,
+} from 'resourced-contract/model/resource'
 import { compareText } from 'resourced-contract/model/text'
 import sql from 'sql-template-tag'
 import type { PageOutcome } from '../../plan/outcome.ts'
@@ -38,17 +45,18 @@ const goods = resource('goods')
 const conditions: Conditions = {}
 
 /** The list that a query asks for. */
-function list(query: string, more: Partial<ReadPage> = {}): ReadPage {
+function list(query: string, more: Partial<ReadPage> = {}, of = goods): ReadPage {
   const parameters =
     query === ''
       ? []
       : query
           .split('&')
           .map((part) => ({ name: part.split('=')[0] as string, value: part.slice(part.indexOf('=') + 1) }))
-  const { filter, sort } = readListQuery(goods, parameters, catalog)
+  const { filter: own, related, sort } = readListQuery(of, parameters, catalog)
+  const filter = allOf([own, related])
   const page: Page = { style: 'cursor', limit: 20, position: undefined }
   return {
-    ...{ kind: 'read-page', resource: goods, parent: undefined, filter, permitted: always, search: undefined },
+    ...{ kind: 'read-page', resource: of, parent: undefined, filter, permitted: always, search: undefined },
     ...{ deleted: undefined, sort, page, fields: ['id'], conditions },
     ...more,
   } as ReadPage
@@ -241,6 +249,41 @@ describe('if no index has both, the total decides', () => {
     const chain: Predicate = { kind: 'through', field: 'good_id', collection: 'goods', predicate: through }
     const { scans, walks } = costsOf(read(list('', { resource: resource('parts'), permitted: chain })))
     assert.deepEqual([scans, walks], [[], []])
+  })
+
+  test('WHR-2: records are found from the related records that a filter finds, each by an index', () => {
+    const queries: [query: string, of: Resource][] = [
+      ['shelf.name=n7', goods],
+      ['shelf.name[in]=n7,n8&sort=-created_at', goods],
+      ['shelf.name[starts_with]=n19&sort=name', goods],
+      // An index of a field with few values would find many.
+      ['shelf.name=n7&kind=b', goods],
+      ['shelf.name=n7&fresh=true&sort=size', goods],
+      ['shelf.open=true&kind=b&sort=name', goods],
+      ['shelf.name=n7&sort=shelf.name', goods],
+      ['parts.name=n7', goods],
+      ['good.shelf.name=n7', resource('parts')],
+      ['goods.name=n77', resource('shelves')],
+      ['goods.parts.name=n7', resource('shelves')],
+    ]
+    for (const [query, of] of queries) {
+      const { statements } = explained(store, readPage(context, new Memory(), list(query, {}, of)))
+      const { scans, walks } = costsOf(statements)
+      assert.deepEqual([scans, walks], [[], []], query)
+      const few = statements.flatMap(({ steps }) => steps.filter((step) => /by_(?:kind|fresh)_/.test(step)))
+      assert.deepEqual(few, [], query)
+    }
+    // Any of several conditions, each by its index.
+    const either: Predicate = { kind: 'or', terms: [list('shelf.name=n7').filter, list('name=n5').filter] }
+    const { scans, walks } = costsOf(
+      explained(store, readPage(context, new Memory(), list('', { filter: either }))).statements,
+    )
+    assert.deepEqual([scans, walks], [[], []])
+    // If the other collection is larger, each row looks for its own record.
+    const memory = new Memory()
+    memory.clocks.set('goods', { revision: 1, live: 200 }).set('shelves', { revision: 1, live: 20_000 })
+    const many = explained(store, readPage(context, memory, list('shelf.open=true'))).statements
+    assert.ok(many.some(({ sql }) => sql.includes('exists (select 1 from "shelves"')))
   })
 
   test('AUT-6: records that a lookup permits are found from the records that it finds, each by an index', () => {

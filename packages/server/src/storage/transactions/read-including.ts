@@ -144,7 +144,7 @@ function* cutPage(context: SqlContext, plan: ReadPage, page: PageOutcome, count:
   const kept = isBackward(plan) ? texts.slice(-count) : texts.slice(0, count)
   const last = idOf((isBackward(plan) ? kept[0] : kept.at(-1)) as string)
   const { resource, sort } = plan
-  const keys = keysSql(context, orderTerms(resource, sort, subject))
+  const keys = keysSql(context, orderTerms(context, resource, sort, subject))
   const row = yield* firstRow(sql`select ${keys} as place from ${subjectSql(resource.name)} where id = ${last}`)
   const place = JSON.parse(String(row?.['place'])) as Position['keys']
   return { ...page, json: kept.join(between), count, [isBackward(plan) ? 'previous' : 'next']: place }

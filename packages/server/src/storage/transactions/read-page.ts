@@ -11,22 +11,11 @@ import type { Parent, ReadPage } from '../../plan/plan.ts'
 import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type PredicateContext, predicateDigest } from '../sql/predicate.ts'
-import { grantsDigest } from '../sql/records.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 import { countEvents } from './event-totals.ts'
 import { beginsAtKept } from './kept-events.ts'
-import {
-  fewRows,
-  type KnownSize,
-  knownTag,
-  type List,
-  listOf,
-  otherCollections,
-  pageTag,
-  rangeOf,
-  scanOf,
-  visitsFew,
-} from './list.ts'
+import { fewRows, type KnownSize, knownTag, type List, listOf, pageTag, rangeOf, scanOf, visitsFew } from './list.ts'
+import { allowedKey, otherCollections } from './list-dependence.ts'
 import type { Memory } from './memory.ts'
 import { firstStatement, type PageRead, readRows } from './page-rows.ts'
 import { type Clock, clockOf, knownClock, readClock } from './rows/clock.ts'
@@ -154,11 +143,11 @@ function allCollections(plan: ReadPage): ReadonlySet<string> {
  * What a page is remembered by: the query, the address and the permissions of the caller. `undefined`: it is not worth
  * remembering, or depends on more than the clocks of its collections.
  */
-export function pageKey({ key, filter, permitted, parent, deleted, readableFields }: ReadPage): string | undefined {
+export function pageKey(plan: ReadPage): string | undefined {
+  const { key, parent, deleted } = plan
   // Which deleted records a caller is shown depends on the time.
   if (key === undefined || deleted !== undefined) return undefined
-  // A condition of the request may hold values of its caller.
-  const allowed = `${predicateDigest(permitted)}${grantsDigest(readableFields)} ${predicateDigest(filter)}`
+  const allowed = allowedKey(plan)
   // Callers write the end of the key, so it comes last.
   if (parent === undefined) return `${allowed} ${key}`
   return JSON.stringify([key, allowed, parent.id, predicateDigest(parent.permitted)])

@@ -6,9 +6,8 @@ import { decimalOfKey, decimalText } from 'resourced-contract/model/decimal'
 import { periodsIn, slotLength } from 'resourced-contract/model/periods'
 import type { Position } from 'resourced-contract/model/predicate'
 import { comparisonKey } from 'resourced-contract/model/predicate'
-import type { Resource } from 'resourced-contract/model/resource'
 import { type Figure, figureKinds, type Group } from 'resourced-contract/model/summary'
-import { timestamp } from 'resourced-contract/model/time'
+import { instantKey, timestamp } from 'resourced-contract/model/time'
 import { timeZone, utc } from 'resourced-contract/model/time-zone'
 import { summaryLimits } from 'resourced-contract/spec/limits'
 import { checkPage, isConditional } from '../../plan/check-record.ts'
@@ -114,8 +113,9 @@ function* periodsOf(rows: SummarizedRows, group: Group): Transaction<PeriodRows 
   const periods = periodsIn(part, group.isDate === true ? utc : (timeZone(zone) ?? utc))
   const bound = (instant: number) => {
     const text = timestamp(instant)
-    const key = group.isDate === true ? text.slice(0, slotLength('day')) : comparisonKey(resource, group.field, text)
-    return String(key)
+    if (group.isDate === true) return text.slice(0, slotLength('day'))
+    // A constant is a declared date-time, whose key has no letter for the zone.
+    return String(group.constant === undefined ? comparisonKey(resource, group.field, text) : instantKey(text))
   }
   return found.flatMap((row) => {
     const slot = String(row['slot'])
@@ -181,14 +181,14 @@ function countFitting(texts: readonly string[], pageBytes: number): number {
 }
 
 /** The JSON of a group. */
-function groupJson({ resource, groups, figures }: ReadSummary, values: readonly unknown[]): string {
+function groupJson({ groups, figures }: ReadSummary, values: readonly unknown[]): string {
   const shown = (value: unknown, isBoolean = false) => (isBoolean && value !== null ? value === 1 : value)
   const named = groups.map(({ name, isBoolean }, index) => [name, shown(values[index], isBoolean)] as const)
   const made: Record<string, unknown> = { group: Object.fromEntries(named), count: values[groups.length] }
   for (const kind of figureKinds) {
     const own = figures.flatMap((figure, index) => {
       const value = values[groups.length + 1 + index]
-      return figure.kind === kind ? [[figure.name, figureValue(resource, figure, value)] as const] : []
+      return figure.kind === kind ? [[figure.name, figureValue(figure, value)] as const] : []
     })
     if (own.length > 0) made[kind] = Object.fromEntries(own)
   }
@@ -196,10 +196,9 @@ function groupJson({ resource, groups, figures }: ReadSummary, values: readonly 
 }
 
 /** The least and the greatest value were compared by keys. */
-function figureValue(resource: Resource, { kind, field }: Figure, value: unknown): unknown {
-  const own = resource.field.get(field)
-  if (value === null || own === undefined || kind === 'sum' || kind === 'avg') return value
-  if (own.decimal !== undefined) return decimalText(decimalOfKey(String(value)), own.decimal)
-  if (own.type === 'boolean') return value === 1
-  return own.type === 'string' && own.format === 'date-time' ? `${value}Z` : value
+function figureValue({ kind, decimal, isBoolean, isInstant }: Figure, value: unknown): unknown {
+  if (value === null || kind === 'sum' || kind === 'avg') return value
+  if (decimal !== undefined) return decimalText(decimalOfKey(String(value)), decimal)
+  if (isBoolean) return value === 1
+  return isInstant ? `${value}Z` : value
 }

@@ -24,18 +24,27 @@ export function needsPeriods({ part, isDate }: Group, zone: string): boolean {
 }
 
 /** Selects the days or months in UTC in which the rows have dates, as `slot`. */
-export function slotsSql({ plan, where }: SummarizedRows, group: Group, most: number): Sql {
-  const slot = slotSql(plan.resource, group)
+export function slotsSql({ dialect, plan, where }: SummarizedRows, group: Group, most: number): Sql {
+  const slot = slotSql(dialect, plan.resource, group)
   const found = sql`from ${subjectSql(plan.resource.name)} where ${where} and ${slot} is not null`
   return sql`select distinct ${slot} as slot ${found} limit ${raw(String(most))}`
 }
 
-function slotSql(resource: Resource, { field, part }: Group): Sql {
-  return sql`substr(${comparedSql(resource, field)}, 1, ${raw(String(slotLength(part as DatePart)))})`
+function slotSql(dialect: Dialect, resource: Resource, group: Group): Sql {
+  const length = raw(String(slotLength(group.part as DatePart)))
+  return sql`substr(${comparedSql(dialect, resource, group)}, 1, ${length})`
 }
 
-function comparedSql(resource: Resource, field: string): Sql {
+/** The value of a field by which it is compared. */
+function comparedSql(dialect: Dialect, resource: Resource, { field, constant }: Group | Figure): Sql {
+  if (constant !== undefined) return constantSql(dialect, constant.key)
   return columnSql(subject, comparisonColumn(resource, field))
+}
+
+function constantSql(dialect: Dialect, value: Scalar | null, isInteger = false): Sql {
+  if (isInteger) return dialect.cast(value as number | null, 'integer')
+  if (typeof value === 'number') return dialect.cast(value, Number.isInteger(value) ? 'integer' : 'real')
+  return typeof value === 'boolean' ? dialect.cast(Number(value), 'integer') : dialect.cast(value, 'text')
 }
 
 /** One term of the order, never null. */
@@ -76,7 +85,7 @@ export function summarySql(rows: SummarizedRows, periods: ReadonlyMap<number, Pe
   const row = dialect.jsonKeys([
     ...groups.map(({ isBoolean }, index) => [groupOf(index), isBoolean ? 'integer' : 'text'] as const),
     [count, 'integer'],
-    ...figures.map((figure, index) => [shownSql(dialect, plan.resource, figure, index), 'text'] as const),
+    ...figures.map((figure, index) => [shownSql(dialect, figure, index), 'text'] as const),
   ])
   const page = sql`select ${row} as row from _groups${beyond} order by ${join(order, ', ')} limit ${range.limit}${skip}`
   const paged = sql`select count(*) as count, ${dialect.joinRows(raw('row'))} as json from (${page}) rows`
@@ -104,9 +113,9 @@ function groupsSql({ dialect, plan, where }: SummarizedRows, periods: ReadonlyMa
   const joined = [...periods.keys()].map((position) => {
     const group = groups[position] as Group
     const table = periodsOf(position)
-    const date = comparedSql(resource, group.field)
+    const date = comparedSql(dialect, resource, group)
     const isIn = sql`${date} >= ${table}.text1 and ${date} < ${table}.text2`
-    return sql` left join ${table} on ${table}.text0 = ${slotSql(resource, group)} and ${isIn}`
+    return sql` left join ${table} on ${table}.text0 = ${slotSql(dialect, resource, group)} and ${isIn}`
   })
   const columns = [
     ...groups.map((group, position) => {
@@ -128,8 +137,9 @@ function groupsSql({ dialect, plan, where }: SummarizedRows, periods: ReadonlyMa
 }
 
 /** The value of a group. */
-function groupSql(dialect: Dialect, resource: Resource, { field, part, isBoolean, values }: Group): Sql {
-  const column = comparedSql(resource, field)
+function groupSql(dialect: Dialect, resource: Resource, group: Group): Sql {
+  const { part, isBoolean, values } = group
+  const column = comparedSql(dialect, resource, group)
   if (part !== undefined) return sql`substr(${column}, 1, ${raw(String(dateParts[part]))})`
   if (values !== undefined) {
     const older = (value: string | boolean | null) =>
@@ -142,21 +152,22 @@ function groupSql(dialect: Dialect, resource: Resource, { field, part, isBoolean
   return isBoolean ? sql`cast(${column} as integer)` : column
 }
 
-function figureSql(dialect: Dialect, resource: Resource, { kind, field }: Figure): Sql {
-  const own = resource.field.get(field)
+function figureSql(dialect: Dialect, resource: Resource, figure: Figure): Sql {
+  const { kind, field, decimal, isBoolean, constant } = figure
   if (kind === 'min' || kind === 'max') {
-    const column = comparedSql(resource, field)
-    return sql`${raw(kind)}(${own?.type === 'boolean' ? sql`cast(${column} as integer)` : column})`
+    const compared = comparedSql(dialect, resource, figure)
+    return sql`${raw(kind)}(${isBoolean ? sql`cast(${compared} as integer)` : compared})`
   }
-  const column = columnSql(subject, field)
-  const sum = dialect.sum(column, own?.decimal)
-  return kind === 'sum' ? sum : dialect.average(sum, sql`count(${column})`, averageDigits + (own?.decimal?.scale ?? 0))
+  const value =
+    constant === undefined ? columnSql(subject, field) : constantSql(dialect, constant.value, decimal === undefined)
+  const sum = dialect.sum(value, decimal)
+  return kind === 'sum' ? sum : dialect.average(sum, sql`count(${value})`, averageDigits + (decimal?.scale ?? 0))
 }
 
 /** A figure as a value of JSON: decimals and sums are texts. */
-function shownSql(dialect: Dialect, resource: Resource, { kind, field }: Figure, position: number): Sql {
+function shownSql(dialect: Dialect, { kind, decimal }: Figure, position: number): Sql {
   const value = figureOf(position)
-  const scale = resource.field.get(field)?.decimal?.scale ?? 0
+  const scale = decimal?.scale ?? 0
   if (kind === 'sum') return dialect.digits(value, scale)
   return kind === 'avg' ? dialect.digits(value, scale + averageDigits) : value
 }

@@ -1,0 +1,55 @@
+/** What a list depends on, besides the records of its collection: its caller, and the records of other collections. */
+import { hash } from 'node:crypto'
+import { predicatesOf } from 'resourced-contract/model/field-grants'
+import { exactText } from 'resourced-contract/model/plain-copy'
+import { collectionsOf, type SortTerm } from 'resourced-contract/model/predicate'
+import type { ReadPage } from '../../plan/plan.ts'
+import { predicateDigest } from '../sql/predicate.ts'
+import { grantsDigest } from '../sql/records.ts'
+
+/**
+ * The part of keys that depends on the caller: what may be read, and what the filter and the order have of it. A
+ * condition of the request may hold values of its caller.
+ */
+export function allowedKey({ permitted, readableFields, filter, sort }: ReadPage): string {
+  const order = sort.some(isRelated) ? hash('sha256', exactText(sort), 'base64url') : ''
+  return `${predicateDigest(permitted)}${grantsDigest(readableFields)} ${predicateDigest(filter)}${order}`
+}
+
+/** Whether a term orders by the value of a related record. */
+export function isRelated({ through }: SortTerm): boolean {
+  return through !== undefined
+}
+
+/** The name of the first field of an order, with those of the references that lead to it, which no field has. */
+export function firstField({ sort }: ReadPage): string | undefined {
+  const [first] = sort
+  return first && [...(first.through ?? []), first].map(({ field }) => field).join('.')
+}
+
+const none: ReadonlySet<string> = new Set()
+
+/** The collections beside its own that a caller's view of a list depends on. */
+export function otherCollections(plan: ReadPage): ReadonlySet<string> {
+  const { permitted, deleted, readableFields } = plan
+  const related = relatedTo(plan)
+  const isWhole = permitted.kind === 'always' && deleted === undefined && readableFields === undefined
+  if (isWhole) return related
+  const others = collectionsOf(permitted, new Set(related))
+  if (readableFields !== undefined) for (const each of predicatesOf(readableFields)) collectionsOf(each, others)
+  if (deleted !== undefined) collectionsOf(deleted.permitted, others)
+  return others
+}
+
+/** The collections whose records the filter and the order of a list ask for. */
+export function relatedTo({ filter, sort }: ReadPage): ReadonlySet<string> {
+  if (filter.kind === 'always' && !sort.some(isRelated)) return none
+  const related = collectionsOf(filter)
+  for (const { through = [] } of sort) {
+    for (const { collection, permitted } of through) {
+      related.add(collection)
+      if (permitted !== undefined) collectionsOf(permitted, related)
+    }
+  }
+  return related
+}
