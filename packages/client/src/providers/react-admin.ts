@@ -64,10 +64,10 @@ function add(errors: FormErrors, [[name = '', ...rest], message]: Explanation['f
 /**
  * Makes a data provider for react-admin.
  *
- * A filter has the names of query parameters: `status`, `q`, `due_on[lt]`, `author.born[gte]`, or nested, as inputs make
- * it: `{ due_on: { lt: '2027-01-01' }, author: { name: 'Ann' } }`; `where` is a condition. `meta.fields` selects the fields
- * to read, and `meta.include` related records. Changes and deletions send `If-Match` for `previousData`, so that nobody
- * overwrites what somebody else has changed.
+ * A filter has the names of query parameters: `status`, `q`, `due_on[lt]`, `author.born[gte]`, or nested, as inputs
+ * make it: `{ due_on: { lt: '2027-01-01' }, author: { name: 'Ann' } }`; `where` is a condition. `meta.fields` selects
+ * the fields to read, and `meta.include` related records. Changes and deletions send `If-Match` for `previousData`, so
+ * that nobody overwrites what somebody else has changed.
  *
  * @param client made by `createClient()`
  * @returns a provider whose calls reject with `ReactAdminError`
