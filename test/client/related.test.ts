@@ -78,7 +78,8 @@ it('REL-3: reads on where a list was cut, by nested and by filtered collections'
   })
   assert.deepEqual([author.books.length, author.books.total], [2, 5])
   const all = await Array.fromAsync(author.books.all())
-  assert.deepEqual(all.map(({ title }) => title), ['Two', 'Three', 'One', 'Four', 'Five']) // biome-ignore format: a line
+  const titles = all.map(({ title }) => title)
+  assert.deepEqual(titles, ['Two', 'Three', 'One', 'Four', 'Five'])
   const one = all.find(({ title }) => title === 'One')
   assert.deepEqual(Object.keys(one!), ['id', 'title', 'line_items'])
   const items = (await client.books.get(books[0]!.id, { include: 'line_items', 'include[line_items][limit]': 1 }))
@@ -89,6 +90,25 @@ it('REL-3: reads on where a list was cut, by nested and by filtered collections'
     ['x', 'y', 'z'],
   )
   for await (const each of client.books.all({ include: 'poet', limit: 2 })) assert.equal(each.poet?.name, 'Ada')
+})
+
+it('WHR-2, SUM-1: conditions, filters, orders and figures follow relations', async (context) => {
+  const { admin, bea, books } = await filled(context)
+  await admin.books.update(books[0]!.id, { status: 'lent', author_id: bea.id })
+  const { data } = await admin.books.list({
+    where: { or: [{ poet: { born: { gte: 1920 } } }, { title: 'Five' }] },
+    ...{ sort: '-poet.name', include: 'poet' },
+  })
+  assert.deepEqual(data.map(({ title }) => title), ['One', 'Five']) // biome-ignore format: a line
+  const authors = await admin.authors.list({ where: { books: { every: { status: 'open' } } } })
+  assert.deepEqual(authors.data.map(({ name }) => name), ['Ada']) // biome-ignore format: a line
+  const { data: rows } = await admin.books.summary({ group: 'status', sum: 'price', 'poet.born[lt]': 1920 })
+  assert.deepEqual(rows, [{ group: { status: 'open' }, count: 4, sum: { price: '4.00' } }])
+  const ada = await admin.authors.list({ include: 'books', 'include[books][where]': { title: 'Two' }, name: 'Ada' })
+  assert.deepEqual(
+    ada.data[0]?.books.map(({ title }) => title),
+    ['Two'],
+  )
 })
 
 it('REL-6: a record with its related records has its own tag', async (context) => {

@@ -81,9 +81,7 @@ export interface Page<Data = JsonObject> {
 
 type Parameter = string | number | boolean | undefined
 
-/**
- * Query parameters, such as `{ status: 'open', 'due_on[lt]': '2027-01-01', sort: '-due_on' }`. A condition is an object.
- */
+/** Query parameters: `{ status: 'open', 'due_on[lt]': '2027-01-01', sort: '-due_on' }`. A condition is an object. */
 export type Query = Readonly<Record<string, Parameter | readonly Parameter[] | object>>
 
 /** A collection whose types are unknown. */

@@ -64,10 +64,10 @@ function add(errors: FormErrors, [[name = '', ...rest], message]: Explanation['f
 /**
  * Makes a data provider for react-admin.
  *
- * A filter has the names of query parameters: `status`, `q`, `due_on[lt]`, `author.born[gte]`, or nested, as inputs make
- * it: `{ due_on: { lt: '2027-01-01' }, author: { name: 'Ann' } }`; `where` is a condition. `meta.fields` selects the fields
- * to read, and `meta.include` related records. Changes and deletions send `If-Match` for `previousData`, so that nobody
- * overwrites what somebody else has changed.
+ * A filter has the names of query parameters: `status`, `q`, `due_on[lt]`, `author.born[gte]`, or nested, as inputs
+ * make it: `{ due_on: { lt: '2027-01-01' }, author: { name: 'Ann' } }`; `where` is a condition. `meta.fields` selects
+ * the fields to read, and `meta.include` related records. Changes and deletions send `If-Match` for `previousData`, so
+ * that nobody overwrites what somebody else has changed.
  *
  * @param client made by `createClient()`
  * @returns a provider whose calls reject with `ReactAdminError`
@@ -143,9 +143,10 @@ function parametersOf(name: string, value: unknown): [string, never][] {
   )
 }
 
-// Another name within a filter is a field of a related record.
+// Another name within a filter is a member of an object, or a field of a related record.
 const operators: Readonly<Record<FilterOperator, true>> = {
   ...{ gt: true, gte: true, lt: true, lte: true, in: true, not: true, contains: true, starts_with: true, null: true },
+  ...{ has: true, has_any: true, has_all: true },
 }
 
 /** React-admin sorts by `id` unless told otherwise. Ids ascend with the time of creation, which lists can sort by. */

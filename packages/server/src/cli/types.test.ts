@@ -111,11 +111,10 @@ const studio: Program = {
     client.budgets
     // @ts-expect-error Nothing is within a task.
     client.tasks.within('id').projects
-    client.tasks.list({ include: ['project'], where: { project: { visibility: 'public' } } }).then(({ data }) => {
-      const name: string | undefined = data[0]?.project?.name
-      return name
-    })
-    client.projects.get('id', { include: 'tasks' }).then(({ tasks }) => tasks.total + tasks.map(({ title }) => title.length).length)
+    const names = client.tasks.list({ include: ['project'], where: { project: { visibility: 'public' } } })
+      .then(({ data }): string | undefined => data[0]?.project?.name)
+    const numbers = client.projects.get('id', { include: 'tasks' })
+      .then(({ tasks }) => [tasks.total, ...tasks.map(({ title }) => title.length)])
     // @ts-expect-error There is no such relation.
     client.tasks.list({ include: ['projects'] })
     // @ts-expect-error There is no such visibility.

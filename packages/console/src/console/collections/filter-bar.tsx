@@ -5,7 +5,15 @@ import { ReferencePicker } from '../forms/reference-picker.tsx'
 import { type Collection, type Field, fieldLabel, typesOf } from '../interface/catalog.ts'
 import { useRecordName } from '../interface/record-name.ts'
 import { brief, formatTime } from '../ui/value.tsx'
-import { type Filter, filterInput, filtersOf, offeredOperators, operatorLabel, parameterOf } from './filters.ts'
+import {
+  type Filter,
+  filterInput,
+  filtersOf,
+  offeredOperators,
+  operatorLabel,
+  parameterOf,
+  takesList,
+} from './filters.ts'
 import { shortId } from './record-cell.tsx'
 
 interface Props {
@@ -79,7 +87,7 @@ function FilterChip({ filter: { operator, values }, field, onRemove }: ChipProps
 }
 
 function textOf(value: string, operator: string, { schema, reference }: Field): string {
-  if (operator === 'in') return value.replaceAll(',', ', ')
+  if (takesList(operator)) return value.replaceAll(',', ', ')
   if (typesOf(schema).includes('boolean')) return value === 'true' ? 'yes' : 'no'
   return schema.format === 'date-time' ? formatTime(value) : reference === undefined ? value : shortId(value)
 }
@@ -182,8 +190,8 @@ function FilterValue({ operator, field }: { readonly operator: string; readonly 
       aria-label="Value"
       type={input}
       step={input === 'datetime-local' ? 0.001 : undefined}
-      inputMode={isNumber && operator !== 'in' ? 'decimal' : undefined}
-      placeholder={operator === 'in' ? 'values, separated by commas' : undefined}
+      inputMode={isNumber && !takesList(operator) ? 'decimal' : undefined}
+      placeholder={takesList(operator) ? 'values, separated by commas' : undefined}
       autoComplete="off"
       required
     />

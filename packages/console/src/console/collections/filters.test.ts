@@ -17,6 +17,8 @@ const fields = [
   field('due_on', { type: 'string', format: 'date' }, order),
   field('created_at', { type: 'string', format: 'date-time' }, order),
   field('project_id', { type: 'string' }, ['eq', 'not', 'in', 'null'], 'projects'),
+  field('labels', { type: 'array' }, ['has', 'has_any', 'null']),
+  field('project.due_on', { type: 'string', format: 'date' }, order),
 ]
 const collection = { field: new Map(fields.map((each) => [each.name, each])), fields } as unknown as Collection
 const sortable = { ...collection, field: new Map(collection.field).set('title', { ...fields[4], sort: true } as Field) }
@@ -61,5 +63,7 @@ test('the condition of an export means what the list shows', () => {
   assert.deepEqual(of('title[starts_with]=a&title[starts_with]=b'), {
     or: [{ title: { startsWith: 'a' } }, { title: { startsWith: 'b' } }],
   })
+  assert.deepEqual(of('labels[has_any]=a,b'), { labels: { hasAny: ['a', 'b'] } })
+  assert.deepEqual(of('project.due_on[lt]=2027-01-01'), { project: { due_on: { lt: '2027-01-01' } } })
   assert.deepEqual(of('flag=true&due_on[null]=false'), { and: [{ flag: true }, { due_on: { null: false } }] })
 })

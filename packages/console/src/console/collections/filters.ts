@@ -76,7 +76,7 @@ export function filterInput(
   { schema, reference }: Field,
 ): 'yes-no' | 'reference' | 'choices' | 'date' | 'datetime-local' | 'text' {
   if (operator === 'null' || typesOf(schema).includes('boolean')) return 'yes-no'
-  if (operator === 'in') return 'text'
+  if (takesList(operator)) return 'text'
   if (reference !== undefined) return 'reference'
   if (schema.enum !== undefined && (operator === 'eq' || operator === 'not')) return 'choices'
   return schema.format === 'date' ? 'date' : schema.format === 'date-time' ? 'datetime-local' : 'text'
@@ -90,24 +90,25 @@ export function filterInput(
  */
 export function conditionOf(collection: Collection, view: URLSearchParams): object | undefined {
   const terms = filtersOf(collection, view).map(({ field, operator, values }) => {
-    const texts = lists.includes(operator) ? values.flatMap((value) => value.split(',')) : values
+    const texts = takesList(operator) ? values.flatMap((value) => value.split(',')) : values
     const typed = texts.map((text) => typedValue(collection.field.get(field), operator, text))
     if (operator === 'eq' || operator === 'in') return compared(field, typed.length === 1 ? typed[0] : { in: typed })
     const name = operator.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
-    if (lists.includes(operator)) return compared(field, { [name]: typed })
-    const each = typed.map((value) => compared(field, { [name]: value }))
+    const each = (takesList(operator) ? [typed] : typed).map((value) => compared(field, { [name]: value }))
     return each.length === 1 ? (each[0] as object) : { [operator === 'not' ? 'and' : 'or']: each }
   })
   return terms.length < 2 ? terms[0] : { and: terms }
+}
+
+/** Whether the value of an operator is several values, separated by commas. */
+export function takesList(operator: string): boolean {
+  return ['in', 'has_any', 'has_all'].includes(operator)
 }
 
 /** A comparison of a field; that of a related record is within its relation. */
 function compared(field: string, comparison: unknown): object {
   return field.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), comparison) as object
 }
-
-/** The operators whose values are separated by commas. */
-const lists: readonly string[] = ['in', 'has_any', 'has_all']
 
 /** A value as its field, or an item of it, has it. A text that is none is sent as it is: the server says what is wrong. */
 function typedValue(field: Field | undefined, operator: string, text: string): unknown {

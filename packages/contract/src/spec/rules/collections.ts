@@ -72,6 +72,9 @@ const queries: RuleSection = {
   ],
 }
 
+/** Why clients of another server cannot observe these rules. */
+const others = 'Other servers take conditions in their own way, or not at all.'
+
 const conditions: RuleSection = {
   prefix: 'WHR',
   title: 'Conditions in requests',
@@ -84,6 +87,7 @@ const conditions: RuleSection = {
         'condition in the language of access rules: and, or, not and comparisons of the fields that may be filtered. ' +
         'It holds together with the other filters, and its comparisons count as filters. A mistake is 400 with a ' +
         'pointer into the condition.',
+      unobservable: others,
     },
     {
       id: 'WHR-2',
@@ -93,6 +97,7 @@ const conditions: RuleSection = {
         '{"books": {"some": {…}}}, none and every to many. A filter author.born[gte]=1920 is short for it; all ' +
         'filters of one relation to many are about the same record. sort=author.name orders by a relation to one, ' +
         'and a missing record as null. Exports have such conditions too, the filters of webhooks and of events do not.',
+      unobservable: others,
     },
     {
       id: 'WHR-3',
@@ -101,6 +106,7 @@ const conditions: RuleSection = {
         'In a relation only records and fields that the caller may read count, and only what is not deleted: a ' +
         'record that the caller may not read is the same as a missing one, in results, totals, entity tags and ' +
         'orders. A condition on a collection or field of which the caller may read nothing is 403.',
+      unobservable: others,
     },
     {
       id: 'WHR-4',
@@ -111,6 +117,7 @@ const conditions: RuleSection = {
         'with filter: ["/size", "/color/name"] take attributes.size[gte]=3 and attributes.color.name=red, and in ' +
         'conditions {"attributes": {"size": {"gte": 3}}}: a member is compared as a field of its schema, and a ' +
         'value of another type counts as null.',
+      unobservable: others,
     },
     {
       id: 'WHR-5',
@@ -127,6 +134,7 @@ const conditions: RuleSection = {
         'sort=-relevance beside q orders by how well a record matches: the sum, over words and fields, of the ' +
         'weight of the field (search: {weight}) times the occurrences, at most 8, times 2 for a whole word and 1 for ' +
         'a beginning. Ids decide where records tie. What the caller may not read adds nothing. Without q it is 400.',
+      unobservable: others,
     },
   ],
 }

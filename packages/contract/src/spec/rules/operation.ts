@@ -215,7 +215,8 @@ const documents: RuleSection = {
       mark: 'beyond',
       sentence:
         'The tag of each collection in openapi.json has the extension x-collection: references, relations, ' +
-        'transitions, fixed and unique fields, filters and sorts, and what a deletion does, as data for user interfaces.',
+        'transitions, fixed and unique fields, filters and sorts, and what a deletion does, as data for user ' +
+        'interfaces.',
       unobservable: 'Another server may describe its collections in its own way.',
     },
     {
