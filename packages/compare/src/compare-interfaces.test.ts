@@ -214,6 +214,7 @@ table('equal schemas in different notations (VER-5)', [
   ['object, or told by its properties', sent(object({ a: text })), sent({ properties: { a: text } })],
   ['a reference with words beside it', shown(ref('A'), components({ A: text })), shown({ ...ref('A'), description: 'words', examples: ['x'] }, components({ A: text }))],
   ['a circle', shown(ref('Task'), components({ Task: task })), shown(ref('Other'), components({ Other: object({ a: text, child: ref('Other') }) }))],
+  ['records that other responses show', shown({ type: 'object', 'x-repeats': true, additionalProperties: text }), shown({ type: 'object', 'x-repeats': true, additionalProperties: whole })],
   ['additional properties, or true', sent(object({})), sent(object({}, { additionalProperties: true }))],
 ]) // biome-ignore format: one row reads best
 

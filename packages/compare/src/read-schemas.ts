@@ -327,6 +327,8 @@ function shapeOf(document: Document, part: Part, type: TypeName): Shape {
     texts.set(keyword, new Set([isPlain ? String(said) : canonicalJson(said)]))
   }
   const whole = { ...wholeType(type, part.pointer), limits: limitsOf(schema, keywords.limits, document.dialect), texts }
+  // Records that other responses show too: what changes about them is found there.
+  if (child(part, 'x-repeats') !== undefined) return whole
   const each = child(part, 'items')
   const more = child(part, 'additionalProperties')
   return {

@@ -22,11 +22,11 @@ export function relatedSchema({ one }: RecordName): Json {
   return { [`${one}WithRelated`]: object(properties, Object.keys(properties)) }
 }
 
-/** The schemas of related records. */
+/** The schemas of related records. `x-repeats`: they are those of their own operations, so a comparison skips them. */
 export function includedSchemas(resources: readonly Resource[], nameOf: (resource: Resource) => RecordName): Json {
   const collections = resources.map((resource): [string, Json] => {
     const record = refTo('schemas', nameOf(resource).one)
-    return [resource.name, { type: 'object', additionalProperties: record }]
+    return [resource.name, { type: 'object', 'x-repeats': true, additionalProperties: record }]
   })
   const ids = { type: 'array', items: { type: 'string', format: 'uuid' } }
   const next = { type: ['string', 'null'], description: 'The address of the next page of these records.' }

@@ -72,7 +72,9 @@ function summaries(resource: Resource, properties: Readonly<Record<string, Json>
   const [exact, least] = [map('ApiExactNumber'), map('ApiFigure')]
   const figures = { sum: exact, avg: exact, min: least, max: least }
   const count = { type: 'integer', minimum: 0 }
-  const row = object({ group: object(Object.fromEntries(groups), []), count, ...figures }, ['group', 'count'])
+  // What changes about a field is found in its records.
+  const group = { ...object(Object.fromEntries(groups), []), 'x-repeats': true }
+  const row = object({ group, count, ...figures }, ['group', 'count'])
   const data = { type: 'array', items: row }
   return object({ data, pagination: refTo('schemas', 'ApiPagination') }, ['data', 'pagination'])
 }
