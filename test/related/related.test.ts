@@ -1,4 +1,4 @@
-/** WHR-3: random declarations, rules, records and conditions against a model. `related.slow.test.ts` asks many more. */
+/** WHR-3: random declarations, rules, records and conditions against a model. `related.release.test.ts` asks many more. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { askLibrary } from './ask-library.ts'

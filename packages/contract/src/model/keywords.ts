@@ -233,8 +233,8 @@ export const keywords = {
   },
   as: {
     structure: relationName(
-      'The name of the relation to the record that the field refers to, in `include` and in conditions. Left out: the ' +
-        'name of the field without `_id`.',
+      'The name of the relation to the record that the field refers to, in `include` and in conditions. Left out: ' +
+        'the name of the field without `_id`.',
       'writer',
     ),
     ...{ partOf: 'reference', inOlderVersions: true, changes: 'document' },

@@ -67,7 +67,7 @@ export function fieldOfName(name: string): string {
   return end === -1 ? name : name.slice(0, end)
 }
 
-/** The value of a field, or of a member of an object that the record need not have apart; `undefined`: there is none. */
+/** The value of a field, or of a member that the record need not have apart; `undefined`: there is none. */
 export function valueOfName(record: Readonly<Record<string, unknown>>, name: string): unknown {
   if (Object.hasOwn(record, name)) return record[name]
   return name.split('.').reduce<unknown>(ownValue, record)

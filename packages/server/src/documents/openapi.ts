@@ -61,24 +61,24 @@ const textOf = (resources: readonly Resource[]) =>
       'not support gets 405 (the response in `x-other-methods`), and `Allow` lists the supported methods. An address ' +
       'that does not exist is 404 with any method.',
     '',
-    'OPTIONS lists the supported methods of an address in `Allow`. If the query of a list is too long for a URL, send ' +
-      'it by QUERY (RFC 10008), which OpenAPI 3.1 cannot describe: the body is a JSON object of the same parameter ' +
-      'names, with arrays for repeated ones, and the response is that of GET, without `Link`.',
+    'OPTIONS lists the supported methods of an address in `Allow`. If the query of a list is too long for a URL, ' +
+      'send it by QUERY (RFC 10008), which OpenAPI 3.1 cannot describe: the body is a JSON object of the same ' +
+      'parameter names, with arrays for repeated ones, and the response is that of GET, without `Link`.',
     '',
-    'Too many requests get 429, and `Retry-After` has the seconds until the next one succeeds. Until then `RateLimit` ' +
-      'has the remaining requests.',
+    'Too many requests get 429, and `Retry-After` has the seconds until the next one succeeds. Until then ' +
+      '`RateLimit` has the remaining requests.',
     '',
     `Lists are in pages, with exact totals. ${filterText(resources)}`,
     '',
-    'Errors are `application/problem+json` (RFC 9457): programs read `code`, people read `detail`. Every operation can ' +
-      'return the codes in `x-problems.everywhere` and, for its method, in `x-problems.methods`, if it needs a ' +
-      'credential, and those in its own `x-problems`. ' +
+    'Errors are `application/problem+json` (RFC 9457): programs read `code`, people read `detail`. Every ' +
+      'operation can return the codes in `x-problems.everywhere` and, for its method, in `x-problems.methods`, if it ' +
+      'needs a credential, and those in its own `x-problems`. ' +
       '`x-problems.codes` has the status of each code. `x-headers` has the header fields that every response ' +
       'can have.',
     '',
-    'With the parameters in `x-parameters` of an operation, `fields` and `include`, the response has fewer properties ' +
-      'than its schema says, or the schema `x-included`. Every GET also takes the parameters of `x-ranges`: the ' +
-      'response is then a part of the representation, as `x-ranges` or `x-responses` of the operation says. ' +
+    'With the parameters in `x-parameters` of an operation, `fields` and `include`, the response has fewer ' +
+      'properties than its schema says, or the schema `x-included`. Every GET also takes those of `x-ranges`: ' +
+      'the response is then a part of the representation, as `x-ranges` or `x-responses` of the operation says. ' +
       '`x-default` is the value of what a request leaves out.',
   ].join('\n')
 

@@ -110,7 +110,7 @@ function compared(field: string, comparison: unknown): object {
   return field.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), comparison) as object
 }
 
-/** A value as its field, or an item of it, has it. A text that is none is sent as it is: the server says what is wrong. */
+/** A value as its field, or an item of it, has it. A text that is none is sent as it is: the server refuses it. */
 function typedValue(field: Field | undefined, operator: string, text: string): unknown {
   const types = field === undefined ? [] : typesOf(comparedSchema(field, operator))
   if ((operator === 'null' || types.includes('boolean')) && /^(?:true|false)$/.test(text)) return text === 'true'

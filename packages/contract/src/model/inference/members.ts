@@ -1,4 +1,4 @@
-/** Members of objects that requests may filter by (WHR-4): their names and schemas, from the paths that `filter` lists. */
+/** Members of objects that requests may filter by (WHR-4): names and schemas, by the paths that `filter` lists. */
 
 /** The schema of a property; `unknown`: the compiler does not know it. */
 export type PropertyOf<X, Name> = X extends { readonly properties: infer Properties }

@@ -183,7 +183,7 @@ const where: Node = {
 }
 
 const lookup = (word: 'some' | 'none', description: string): Node => ({
-  description: `${description} The caller need not be permitted to read it. \`{ record: FIELD }\` names the record at hand.`,
+  description: `${description} The caller need not be able to read it. \`{ record: FIELD }\` is the record at hand.`,
   type: 'object',
   properties: {
     [word]: name('The collection in which to look.', 'memberships'),

@@ -136,8 +136,8 @@ const callers: RuleSection = {
       mark: 'beyond',
       sentence:
         'An API key may have claims, which conditions compare as they compare those of a token. A caller gives a key ' +
-        'only claims that they have themselves, with equal values; an administrator any. A key has none that were not ' +
-        'asked for. They have at most 2,000 characters as JSON.',
+        'only claims that they have themselves, with equal values; an administrator any. A key has none that were ' +
+        'not asked for. They have at most 2,000 characters as JSON.',
       unobservable: 'The checker creates no API keys: a key that it then fails to revoke would stay valid.',
     },
   ],

@@ -97,8 +97,8 @@ export function filterText(resources: Iterable<Resource>): string {
   const meanings = fittingOperators(filterOperators, resources).map(({ query, meaning }) => `\`${query}\` (${meaning})`)
   return (
     'A filter `field` finds records whose field has this value, or one of these values. `field[operator]` compares ' +
-    `otherwise: ${meanings.join(', ')}. With a date-time, a day (2026-11-28) means that day in \`timezone\`, except for ` +
-    `gt and lte. A query has at most ${queryLimits.filters} filters with ${queryLimits.values} values. ` +
+    `otherwise: ${meanings.join(', ')}. With a date-time, a day (2026-11-28) means that day in \`timezone\`, except ` +
+    `for gt and lte. A query has at most ${queryLimits.filters} filters with ${queryLimits.values} values. ` +
     'Filters and `where` follow relations, at most two: `author.born[gte]=1920`.'
   )
 }

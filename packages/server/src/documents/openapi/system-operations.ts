@@ -129,7 +129,7 @@ function asked(): Json {
       },
       claims: {
         ...orNull({ type: 'object' }),
-        description: `Claims of your own, of at most ${keyBounds.claims} characters; an administrator gives any. By default none.`,
+        description: `Claims of your own, at most ${keyBounds.claims} characters; administrators give any.`,
       },
       expires_at: {
         ...orNull({ type: 'string', format: 'date-time' }),

@@ -139,8 +139,9 @@ export const postgres: Dialect = {
     // Of JSON of any kind: an array contains an array of scalars, and nothing else does.
     const array = (items: readonly Scalar[]) => JSON.stringify(items)
     if (all || values.length === 1) return sql`(cast(${column} as jsonb) @> cast(${array(values)} as jsonb))`
+    const items = values.map((each) => array([each]))
     const found = sql`select bool_or(held.items @> cast(one.item as jsonb))
-      from (select cast(${column} as jsonb) as items offset 0) held, unnest(cast(${values.map((each) => array([each]))} as text[])) one (item)`
+      from (select cast(${column} as jsonb) as items offset 0) held, unnest(cast(${items} as text[])) one (item)`
     return sql`(${found})`
   },
   haveWords: haveWordsSql,

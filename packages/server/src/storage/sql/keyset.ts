@@ -85,7 +85,8 @@ function valueSql(
   const value = valueSql(context, target, { field, through: others }, inner)
   const isReferenced = sql`${columnSql(inner, 'id')} = ${columnSql(alias, step.field)}`
   const permitted = liveSql(context, target, step.permitted ?? always, inner)
-  const found = sql`(select ${value} from ${tableSql(target.name)} ${raw(inner)} where ${isReferenced} and ${permitted})`
+  const from = sql`from ${tableSql(target.name)} ${raw(inner)} where ${isReferenced} and ${permitted}`
+  const found = sql`(select ${value} ${from})`
   if (readable === undefined) return found
   return sql`(case when ${predicateSql(context, resource, readable, alias)} then ${found} end)`
 }

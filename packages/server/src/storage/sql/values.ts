@@ -73,7 +73,7 @@ export function itemToken(column: string, item: Scalar): string {
   return `${tokenMark}${hash('sha256', JSON.stringify([column, item]), 'hex').slice(0, 24)}`
 }
 
-/** Whether the JSON of an array has all of some items, or one of them: what `has` means. Null where there is no array. */
+/** Whether the JSON of an array has all of some items, or one of them (`has`). Null where there is no array. */
 export function haveItems(json: unknown, values: readonly unknown[], all: boolean): boolean | null {
   const items: unknown = typeof json === 'string' ? JSON.parse(json) : null
   if (!Array.isArray(items)) return null

@@ -81,8 +81,8 @@ function createPart(name: string): string[] {
 }
 
 /**
- * The condition that the index finds a row (QRY-5, WHR-4). SQLite flattens the view into the statement, so that each part is asked
- * by its index.
+ * The condition that the index finds a row (QRY-5, WHR-4). SQLite flattens the view into the statement, so that each
+ * part is asked by its index.
  *
  * @param goesOn a condition on the rows that the index gives, which ends with `and`
  */

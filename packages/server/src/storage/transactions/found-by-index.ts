@@ -71,8 +71,8 @@ export function isLookup(term: Predicate): term is Lookup {
 }
 
 /**
- * Whether the records of the other collections are found first, and then the rows by them. Otherwise each row is checked:
- * the record that its reference leads to is found by its id, while those that refer to a row may be many.
+ * Whether the records of the other collections are found first, and then the rows by them. Otherwise each row is
+ * checked: the record that its reference leads to is found by its id, while those that refer to a row may be many.
  */
 export function findsBySet(catalog: Related, term: Predicate, collection: string, liveOf: LiveOf): boolean {
   if (term.kind === 'or' || term.kind === 'and') {
