@@ -20,6 +20,7 @@ import {
   never,
   type Predicate,
 } from 'resourced-contract/model/predicate'
+import { isBinding } from 'resourced-contract/model/related-conditions'
 import { resolveCondition, resolveLookup } from 'resourced-contract/model/resolve-condition'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import type { Caller, FunctionCredential } from './caller.ts'
@@ -192,6 +193,8 @@ function isValue(condition: unknown, steps: Steps): boolean {
   while (rest[0] === 'and' || rest[0] === 'or' || rest[0] === 'not') rest = rest.slice(rest[0] === 'not' ? 1 : 2)
   if (rest.length === 0 || typeof rest[0] !== 'string') return false
   const value = valueAt(condition, steps)
+  // The name of an attribute is a part of the condition.
+  if (isBinding(Object(valueAt(condition, steps.slice(0, -1))))) return false
   // Members of objects are named before the operator.
   const place = rest.findIndex((step, position) => position > 0 && operators.has(String(step)))
   const [operator, index] = place === -1 ? [] : rest.slice(place)

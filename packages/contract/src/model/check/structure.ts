@@ -17,7 +17,10 @@ export function checkStructure(part: Part, schema: Node): void {
   if (part.isAbsent || wording === 'elsewhere') return
   if (anyOf !== undefined) {
     const branch = branchFor(part.value, anyOf.map(resolve))
+    const isMeantFlag =
+      /^(?:yes|no|on|off|true|false)$/i.test(part.text) && anyOf.some(({ type }) => type === 'boolean')
     if (branch !== undefined) checkStructure(part, branch)
+    else if (isMeantFlag) part.flag()
     else refuse(part, node)
     if (node.properties === undefined) return
   }
