@@ -225,8 +225,8 @@ const schemas: Readonly<Record<string, readonly [change: (database: DatabaseSync
     describes,
   ],
   'a newer storage format': [
-    run("insert or replace into resourced_meta values ('format', '2')"),
-    /A newer release of Resourced has written to the database: its storage format is "2", and this release knows 1/,
+    run("insert or replace into resourced_meta values ('format', '3')"),
+    /A newer release of Resourced has written to the database: its storage format is "3", and this release knows 2/,
   ],
   'a storage format that is no number': [
     run("insert or replace into resourced_meta values ('format', 'x')"),
