@@ -131,7 +131,10 @@ test('EVT-7: the threads of a server count the streams of a caller together, and
   const before = server.workerIds.get(2)
   failThread(server, folder, { thread: 2, how: 'exit' })
   await until(async () => server.workerIds.get(2) !== before)
+  const first = server.workerIds.get(1)
   failThread(server, folder, { thread: 1, how: 'exit' })
+  // A thread that ends while the server stops is a failure.
+  await until(async () => server.workerIds.get(1) !== first)
   await until(mayOpen)
   await stop(server)
 })
