@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { holdsCredential, pathWithoutCredentials, withoutCredentials } from './credentials.ts'
+import { holdsCredential, isCredential, pathWithoutCredentials, withoutCredentials } from './credentials.ts'
 
 const key = `rsk_${'a1B'.repeat(16)}c`
 const token = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJl'
@@ -23,4 +23,15 @@ test('a key in a path is found in every encoding, and other paths are unchanged'
 
 test('only complete credentials count as credentials', () => {
   assert.deepEqual([key, token, 'rsk_', 'eyJ', 'a.b.c'].map(holdsCredential), [true, true, false, false, false])
+})
+
+test('a text that contains a credential is none itself', () => {
+  assert.deepEqual([key, token, `y${key}`, `${key}x`, '', 'a'].map(isCredential), [
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ])
 })

@@ -18,6 +18,11 @@ export function holdsCredential(text: string): boolean {
   return (text.includes('rsk_') && text.search(key) !== -1) || (text.includes('eyJ') && text.search(token) !== -1)
 }
 
+/** Whether a text is an API key or a JWT, and nothing else. */
+export function isCredential(text: string): boolean {
+  return holdsCredential(text) && /^(?:rsk_\*\*\*|eyJ\*\*\*)$/.test(withoutCredentials(text))
+}
+
 /** Like `withoutCredentials`, for the path of a URL, which may have a percent-encoded key. */
 export function pathWithoutCredentials(path: string): string {
   if (path.includes('%')) {

@@ -3,7 +3,7 @@
  * `sort=-due_on,title`, `fields=id,title` (QRY-3, QRY-4).
  */
 
-import { holdsCredential, withoutCredentials } from 'resourced-contract/model/credentials'
+import { holdsCredential, isCredential, withoutCredentials } from 'resourced-contract/model/credentials'
 import { secretParameters } from 'resourced-contract/model/names'
 import type { SortTerm } from 'resourced-contract/model/predicate'
 import { relevance } from 'resourced-contract/model/relevance'
@@ -66,10 +66,14 @@ export function refuseSecrets(query: string): void {
   const errors: Issue[] = []
   for (const part of query.split('&')) {
     if (errors.length === mostQueryIssues) break
-    const name = searched(part.split('=', 1)[0] as string)
+    const [sent = ''] = part.split('=', 1)
+    const name = searched(sent)
     const bare = name.replace(/\[.*$/s, '').trim().toLowerCase()
-    // A credential is also recognised by its form, under any name. A name that is one is not repeated.
-    const parameter = secrets.has(bare) ? bare : holdsCredential(searched(part)) ? withoutCredentials(name) : undefined
+    // A credential is also recognised by its form, under any name. A name that is one is not repeated. What a cursor is
+    // encoded as may contain that form by chance.
+    const value = searched(part.slice(sent.length + 1)).trim()
+    const isFound = bare === 'cursor' ? isCredential(value) : holdsCredential(searched(part))
+    const parameter = secrets.has(bare) ? bare : isFound ? withoutCredentials(name) : undefined
     if (parameter !== undefined) errors.push(issue('credential', { parameter }))
   }
   if (errors.length > 0) throw fault('CREDENTIAL_IN_QUERY', { errors })
