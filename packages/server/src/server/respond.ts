@@ -21,7 +21,7 @@ import { isAdministrator } from '../policy/permit.ts'
 import { represent } from '../reply/represent.ts'
 import { preferencesOf, readWithBody, readWithoutBody } from '../request/input.ts'
 import type { Storage } from '../storage/storage.ts'
-import { askAboutIncluded, askAuthorize } from './authorize.ts'
+import { askAboutRelated, askAuthorize } from './authorize.ts'
 import { compressedMethods } from './compressor.ts'
 import { finish, newRequestId, problemOf } from './finish-request.ts'
 import { accept, authenticate, countRequest, locate, requireAddress } from './gates.ts'
@@ -116,7 +116,7 @@ async function carryOut(authorized: Authorized): Promise<HttpResponse> {
   if (target.kind === 'metrics') return metricsResponse(authorized)
   if (input.kind === 'event-stream') return streamResponse(authorized, input)
   const { authorize } = app.catalog
-  if (authorize !== undefined) await askAboutIncluded(authorized, authorize, input)
+  if (authorize !== undefined) await askAboutRelated(authorized, authorize, input)
 
   const { catalog, files, webhookNetworks } = app
   const { cursorSecret } = app.storage
