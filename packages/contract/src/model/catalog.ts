@@ -125,7 +125,15 @@ function startResource(name: string, declared: ResourceDeclaration, made: Resour
     preconditions: declared.preconditions ?? 'optional',
     maxAge: declared.maxAge ?? 0,
     shape: shapeHash(fields),
+    ...completeSummaries(declared.summaries),
   }
+}
+
+function completeSummaries(declared: ResourceDeclaration['summaries']): Pick<Resource, 'summaries'> {
+  const summaries = Object.entries(declared ?? {}).map(([name, { group, sum = [] }]) => ({
+    ...{ name, groups: group, sums: sum },
+  }))
+  return summaries.length === 0 ? {} : { summaries }
 }
 
 function relationsOf(

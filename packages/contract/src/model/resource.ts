@@ -131,6 +131,13 @@ export interface FieldAccess {
   readonly write: readonly AccessRule[] | undefined
 }
 
+/** A summary whose figures are kept with every change (SUM-3). Groups have the names that requests have. */
+export interface KeptSummary {
+  readonly name: string
+  readonly groups: readonly string[]
+  readonly sums: readonly string[]
+}
+
 /** One resource, complete. */
 export interface Resource {
   /**
@@ -182,6 +189,8 @@ export interface Resource {
   /** What lists can be filtered by: the id, declared filters, then the timestamps. */
   readonly filterables: readonly Filterable[]
   readonly indexes: readonly Index[]
+  /** The summaries whose figures are kept (SUM-3); left out: none. */
+  readonly summaries?: readonly KeptSummary[]
   /** A short hash of the fields and schemas: a change of it changes all entity tags. */
   readonly shape: string
 }

@@ -16,6 +16,7 @@ import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { deliveryStore } from '../transactions/delivery-store.ts'
 import { readChunk } from '../transactions/exports.ts'
 import { findEvent, readFloor, readMark } from '../transactions/kept-events.ts'
+import { keptSummaryOf } from '../transactions/kept-summary.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { finishLarge } from '../transactions/large-changes.ts'
 import { listOf, visitsFew } from '../transactions/list.ts'
@@ -247,7 +248,9 @@ async function summaryFrom(
     const ended = await database.readPipelined(() => decideByClock(anew(), plan, list), how)
     if (ended !== undefined) return ended
   }
-  return database.readSlow(() => readSummary(context, anew(), plan, list), { ...how, isSnapshot: true })
+  const isShort = keptSummaryOf(plan) !== undefined
+  const read = () => readSummary(context, anew(), plan, list)
+  return isShort ? database.read(read, how) : database.readSlow(read, { ...how, isSnapshot: true })
 }
 
 /**
