@@ -5,6 +5,7 @@
  * thrown Fault, and the order of the gates is the order of refusals (CON-6).
  */
 
+import { randomUUID } from 'node:crypto'
 import type { Coding } from 'resourced-contract/fields/accept-encoding'
 import { pathWithoutCredentials } from 'resourced-contract/model/credentials'
 import { fault } from 'resourced-contract/spec/faults'
@@ -23,7 +24,7 @@ import { preferencesOf, readWithBody, readWithoutBody } from '../request/input.t
 import type { Storage } from '../storage/storage.ts'
 import { askAboutRelated, askAuthorize } from './authorize.ts'
 import { compressedMethods } from './compressor.ts'
-import { finish, newRequestId, problemOf } from './finish-request.ts'
+import { finish, problemOf } from './finish-request.ts'
 import { accept, authenticate, countRequest, locate, requireAddress } from './gates.ts'
 import { Timing } from './observe/observe.ts'
 import { beginTrace, isTraced } from './observe/tracing.ts'
@@ -44,7 +45,8 @@ export async function respond(
   // An observer may throw: closing must not wait for that request forever.
   try {
     const started = performance.now()
-    const requestId = newRequestId()
+    // A counter would show each caller how many requests others send.
+    const requestId = randomUUID()
     app.observe({ kind: 'arrival' })
     const span = isTraced() ? await beginTrace(request, requestId, started) : undefined
     const arrived = arrive({ app, request, givenCaller, requestId, started, span })
