@@ -1,6 +1,5 @@
 /** Translates errors of PostgreSQL into those of the storage port, with a remedy if a database cannot be reached. */
 import { StorageFault } from '../storage.ts'
-import type { ConnectionOptions } from './settings.ts'
 
 // The name of a prepared statement is unknown, or in use already: the statement did not run.
 const unprepared = new Set(['26000', '42P05'])
@@ -118,7 +117,10 @@ export interface Place {
 }
 
 /** The options that error messages refer to. */
-type Given = Pick<ConnectionOptions, 'session' | 'option'>
+interface Given {
+  readonly session?: 'on' | 'off' | undefined
+  readonly option?: string | undefined
+}
 
 /** The command line option that these messages refer to by default. */
 const usual = '--database'
