@@ -135,7 +135,10 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
       }
       if (plan.kind === 'read-summary') return reading((source) => summaryFrom(source, context, plan, requester))
       const isolation = isolationOf(context, plan)
-      const written = await database.write(() => writeTransaction(context, plan), isChange, { isolation })
+      const written = await database.write(() => writeTransaction(context, plan), isChange, {
+        isolation,
+        isRepeatable: 'idempotency' in plan && plan.idempotency !== undefined,
+      })
       return isFinal(written) ? written : finishLarge({ context, runner: database, background }, plan, written)
     },
     load(plans, whenRefused) {
