@@ -12,7 +12,7 @@ import type { HttpRequest } from '../http/message.ts'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
 import { decidePreferences, type PreferenceName } from '../http/preferences.ts'
 import { type IncludeCatalog, type IncludedPath, isOfInclude, readInclude } from './include.ts'
-import { type KnownQueries, type ListQuery, readDeletionFilter, readListQuery, type Selected } from './list-query.ts'
+import { type KnownQueries, type ListQuery, readListQuery, readMatchFilter, type Selected } from './list-query.ts'
 import {
   answeredFields,
   invalidQuery,
@@ -38,11 +38,18 @@ export type Input =
   | { readonly kind: 'replace' | 'merge' | 'patch'; readonly body: unknown; readonly conditions: Conditions }
   | { readonly kind: 'delete'; readonly conditions: Conditions; readonly descendants: boolean }
   | ({ readonly kind: 'restore'; readonly conditions: Conditions } & Keyed)
-  | { readonly kind: 'delete-matching'; readonly selected: Selected; readonly conditions: Conditions }
+  | ({ readonly kind: 'delete-matching' } & Matching)
+  | ({ readonly kind: 'update-matching'; readonly body: unknown } & Matching)
   /** What a deletion would do. */
   | { readonly kind: 'preview' }
   /** The OpenAPI document, or the file of an export. */
   | { readonly kind: 'document'; readonly conditions: Conditions }
+
+/** The records that match a filter. */
+interface Matching {
+  readonly selected: Selected
+  readonly conditions: Conditions
+}
 
 /** What a response about one record shows. */
 interface RecordQuery {
@@ -117,7 +124,7 @@ export function readWithoutBody(reading: Reading): Input | undefined {
  * Reads a request with its body. Mistakes are refused in the order of CON-6.
  *
  * @throws Fault MALFORMED_URL, 413, 415, MALFORMED_JSON, TOO_MANY_MEMBERS, INVALID_IDEMPOTENCY_KEY,
- *   MALFORMED_CONDITION, INVALID_QUERY
+ *   MALFORMED_CONDITION, INVALID_QUERY, FILTER_REQUIRED
  */
 export async function readWithBody({ request, target, version, query }: Reading): Promise<Input> {
   const parameters = readParameters(query)
@@ -128,9 +135,14 @@ export async function readWithBody({ request, target, version, query }: Reading)
     // The ids of a bulk deletion have a limit of their own (DEL-9).
     maxMembers: bodyMembers + (target.kind === 'bulk-delete' ? (target.resource.deletion.bulk?.max ?? 0) : 0),
   }
-  const { value: body, mediaType } = await readBody(request, bounds, version.vendorType)
+  const types = acceptedTypes(method, target, version.vendorType)
+  const { value: body, mediaType } = await readBody(request, bounds, types)
   const idempotencyKey = method === 'POST' ? keyOf(headers['idempotency-key']) : undefined
   const conditions = readConditions(headers)
+  if (method === 'PATCH' && target.kind === 'collection') {
+    const selected = readMatchFilter(target.resource, parameters, version.catalog, 'changed')
+    return { kind: 'update-matching', selected, body, conditions }
+  }
   refuseParameters(parameters)
   if (method === 'QUERY' && target.kind === 'collection') {
     const issues: Issue[] = []
@@ -148,7 +160,7 @@ export async function readWithBody({ request, target, version, query }: Reading)
   if (target.kind === 'bulk-delete') return { kind: 'bulk-delete', body, idempotencyKey }
   if (method === 'POST') return { kind: 'create', body, idempotencyKey }
   if (method === 'PUT') return { kind: 'replace', body, conditions }
-  return { kind: mediaType === 'application/json-patch+json' ? 'patch' : 'merge', body, conditions }
+  return { kind: mediaType === jsonPatch ? 'patch' : 'merge', body, conditions }
 }
 
 function readDeletion(
@@ -158,7 +170,8 @@ function readDeletion(
   catalog: IncludeCatalog,
 ): Input {
   if (target.kind === 'collection') {
-    return { kind: 'delete-matching', selected: readDeletionFilter(target.resource, parameters, catalog), conditions }
+    const selected = readMatchFilter(target.resource, parameters, catalog, 'deleted')
+    return { kind: 'delete-matching', selected, conditions }
   }
   if (target.kind === 'record' && target.resource.name === 'api-keys') {
     return { kind: 'delete', conditions, descendants: readDescendants(parameters) }
@@ -219,11 +232,15 @@ function keyOf(field: string | undefined): string | undefined {
   return field === undefined ? undefined : parseIdempotencyKey(field)
 }
 
-/** The media types that a method takes as a body; `vendorType` means `application/json` too. */
-export function acceptedTypes(method: string, vendorType?: string): readonly string[] {
-  const types = bodyTypes[method] ?? []
+/** The media types that a method takes as a body at an address; `vendorType` means `application/json` too. */
+export function acceptedTypes(method: string, target: Target, vendorType?: string): readonly string[] {
+  const all = bodyTypes[method] ?? []
+  // The operations of a JSON Patch are about one record (BLK-3).
+  const types = method === 'PATCH' && target.kind === 'collection' ? all.filter((type) => type !== jsonPatch) : all
   return vendorType === undefined || types.length === 0 ? types : [...types, vendorType]
 }
+
+const jsonPatch = 'application/json-patch+json'
 
 // The response header field that lists the accepted media types (RFC 5789 section 2.2, RFC 10008 section 3).
 const named: Readonly<Record<string, string>> = { PATCH: 'Accept-Patch', POST: 'Accept-Post', QUERY: 'Accept-Query' }
@@ -232,9 +249,8 @@ const named: Readonly<Record<string, string>> = { PATCH: 'Accept-Patch', POST: '
 async function readBody(
   request: HttpRequest,
   { maxBytes, maxMembers }: { readonly maxBytes: number; readonly maxMembers: number },
-  vendorType: string | undefined,
+  types: readonly string[],
 ): Promise<{ readonly value: unknown; readonly mediaType: string }> {
-  const types = acceptedTypes(request.method, vendorType)
   const sent = request.headers['content-type']
   const type = sent === undefined ? undefined : parseContentType(sent)
   const encoded = !/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')
@@ -266,6 +282,7 @@ function understoodAt(target: Target, method: string): readonly PreferenceName[]
   const isSystem = target.kind === 'export' || ('resource' in target && target.resource.made !== 'by-clients')
   if (isSystem && ['POST', 'PATCH', 'DELETE'].includes(method)) return []
   if (target.kind === 'bulk-delete' || target.kind === 'exports') return ['return', 'respond-async']
-  if (method !== 'DELETE' && target.kind !== 'restore') return ['return']
-  return target.kind === 'collection' ? ['return', 'respond-async', 'max-affected'] : ['return', 'respond-async']
+  const isMatching = target.kind === 'collection' && (method === 'DELETE' || method === 'PATCH')
+  if (isMatching) return ['return', 'respond-async', 'max-affected']
+  return method === 'DELETE' || target.kind === 'restore' ? ['return', 'respond-async'] : ['return']
 }

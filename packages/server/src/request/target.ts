@@ -88,7 +88,6 @@ const systemRecord: Readonly<Record<string, readonly string[]>> = {
   deliveries: reading,
   events: reading,
 }
-const filtering = ['GET', 'HEAD', 'POST', 'DELETE', 'QUERY', 'OPTIONS']
 
 /** The methods of an address in the order of `Allow`; they do not depend on the caller. */
 export function methodsOf(target: Target): readonly string[] {
@@ -96,9 +95,10 @@ export function methodsOf(target: Target): readonly string[] {
     const { resource } = target
     if (resource.made !== 'by-clients' && target.kind === 'record')
       return systemRecord[resource.name] ?? readingOrDeleting
-    const isNested = target.kind === 'collection' && target.parent !== undefined
-    if (resource.made === 'by-server' || (resource.made === 'for-clients' && isNested)) return listing
-    if (target.kind === 'collection' && target.parent === undefined && resource.deletion.byFilter) return filtering
+    if (resource.made === 'by-server' || (resource.made === 'for-clients' && isNested(target))) return listing
+    if (target.kind === 'collection' && !isNested(target)) {
+      return filtering[(resource.updates.byFilter ? 2 : 0) + (resource.deletion.byFilter ? 1 : 0)] as readonly string[]
+    }
   }
   return methods[target.kind]
 }
@@ -110,6 +110,11 @@ export function isEventList(target: Target): boolean {
 
 /** Every method that some address supports, in the order of `Allow`. */
 export const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'OPTIONS']
+
+/** The methods of a collection whose records can be deleted, changed, or both by filter. */
+const filtering = [[], ['DELETE'], ['PATCH'], ['PATCH', 'DELETE']].map((more) =>
+  everyMethod.filter((method) => methods.collection.includes(method) || more.includes(method)),
+)
 
 /**
  * Finds the target of a path.
@@ -206,15 +211,20 @@ function health(segments: readonly string[]): Found {
 /**
  * Refuses a method that an address does not support.
  *
- * @throws Fault METHOD_NOT_ALLOWED with `Allow`
+ * @throws Fault METHOD_NOT_ALLOWED or UPDATE_BY_FILTER_NOT_DECLARED with `Allow`
  */
 export function requireMethod(target: Target, method: string): void {
   const methods = methodsOf(target)
   if (methods.includes(method)) return
-  throw fault('METHOD_NOT_ALLOWED', {
+  const changesMany = method === 'PATCH' && target.kind === 'collection' && target.resource.made === 'by-clients'
+  throw fault(changesMany && !isNested(target) ? 'UPDATE_BY_FILTER_NOT_DECLARED' : 'METHOD_NOT_ALLOWED', {
     detail: `This address supports ${methods.join(', ')}.`,
     headers: { Allow: methods.join(', ') },
   })
+}
+
+function isNested(target: Target): boolean {
+  return target.kind === 'collection' && target.parent !== undefined
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   ruleCodeForm,
 } from '../declaration.ts'
 import { type EventKind, eventKinds } from '../event.ts'
+import { mostChangedAtOnce } from '../limits.ts'
 import { longestName, reservedFields, snakeCaseForm } from '../names.ts'
 import { systemFields } from '../resource.ts'
 import {
@@ -158,6 +159,21 @@ export const deletion = objectOf<DeletionDeclaration>(
   { write: 'Write deletion: { variant: "soft" }.' },
 )
 
+const updates = objectOf<NonNullable<ResourceDeclaration['updates']>>(
+  'Which changes of many records there are.',
+  {},
+  {
+    byFilter: flag('`PATCH` on the collection changes the records that match a filter (BLK-3).'),
+    above: whole(
+      0,
+      mostChangedAtOnce,
+      'Changes by filter of more records than this become background jobs, with 202.',
+      mostChangedAtOnce,
+    ),
+  },
+  { write: 'Write updates: { byFilter: true }.' },
+)
+
 const role: Node = {
   ...{ type: 'string', pattern: '^role:[^\\s,]+$', examples: ['role:admin'] },
   description: 'Callers that have the role: `role:editor`.',
@@ -294,6 +310,7 @@ export const resource = objectOf<ResourceDeclaration>(
       ...{ examples: [[['project_id', 'title']]], wording: 'elsewhere' },
     },
     deletion: ref('deletion'),
+    updates,
     access: {
       ...objectOf<Record<Action, unknown> & Pick<AccessDeclaration, 'fields'>>(
         'Who may perform each action, and who may use single fields. Actions that are left out require the role ' +

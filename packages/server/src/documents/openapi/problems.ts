@@ -20,6 +20,7 @@ export type OperationKind =
   | 'bulk-delete'
   | 'preview-deletion'
   | 'delete-matching'
+  | 'update-matching'
   | 'restore'
   | 'create-key'
   | 'revoke-key'
@@ -83,7 +84,10 @@ export function codesOf(
   const required = resource?.preconditions === 'required' ? ['PRECONDITION_REQUIRED'] : []
   const unique = resource !== undefined && resource.unique.length > 0 ? ['DUPLICATE_VALUE'] : []
   const referring = resource?.fields.some((field) => field.reference) ? ['BEING_DELETED'] : []
-  const pending = resource !== undefined && canBePending(resource) ? ['BEING_DELETED'] : []
+  const pending = [
+    ...(resource !== undefined && canBePending(resource) ? ['BEING_DELETED'] : []),
+    ...(deletedToo.some(({ updates }) => updates.byFilter) ? ['BEING_CHANGED'] : []),
+  ]
   const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...pending, ...deletedToo.flatMap((each) => ruleCodes(each, 'delete'))]
   const streamed = resource?.order === 'by-position' ? ['EVENTS_EXPIRED', 'TOO_MANY_STREAMS'] : []
   const including = resource?.made === 'by-clients' ? ['INCLUDE_TOO_LARGE'] : []
@@ -122,6 +126,11 @@ export function codesOf(
       return [...reading, 'NOT_FOUND']
     case 'delete-matching':
       return [...always, 'FILTER_REQUIRED', 'PRECONDITION_FAILED', 'TOO_MANY_AFFECTED', ...blocked]
+    case 'update-matching': {
+      const asked = ['FILTER_REQUIRED', 'PRECONDITION_FAILED', 'TOO_MANY_AFFECTED']
+      const conflicts = ['CONFLICT', ...pending, ...unique, ...transitions, ...ruleCodes(resource, 'update')]
+      return [...always, ...bodied, ...asked, ...conflicts]
+    }
     case 'restore': {
       const rules = deletedToo.flatMap((each) => ruleCodes(each, 'restore'))
       const taken = deletedToo.some((each) => each.unique.length > 0) ? ['DUPLICATE_VALUE'] : []
@@ -190,7 +199,7 @@ function ruleCodes(resource: Resource | undefined, trigger: RuleTrigger): string
  * @param ofVersion codes that versions add to every operation
  */
 export function collectProblems(ofVersion: readonly FaultCode[] = []): Problems {
-  const found = new Set<string>(['METHOD_NOT_ALLOWED', ...always])
+  const found = new Set<string>(['METHOD_NOT_ALLOWED', 'UPDATE_BY_FILTER_NOT_DECLARED', ...always])
   return {
     of(codes, successes, more = ofVersion) {
       const isOpen = !codes.includes('UNAUTHENTICATED')

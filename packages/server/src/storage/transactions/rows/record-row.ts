@@ -65,14 +65,29 @@ export function peekRecord(context: SqlContext, plan: Addressed): Transaction<Cu
   return readCurrent(plan, standalone(currentStatement(context, plan, 'record'), 'reading'))
 }
 
+/** The live records of many plans that differ in their ids, each locked in the order of their ids, by id. */
+export function* lockRecords(
+  context: SqlContext,
+  plan: Omit<Addressed, 'id'>,
+  ids: readonly string[],
+): Transaction<ReadonlyMap<string, CurrentRecord>> {
+  if (ids.length === 0) return new Map()
+  const { isAnyOf, lock } = context.dialect
+  const columns = storedSql(context, plan.resource, plan.unread)
+  const current = currentSql({ ...context, locksReferenced: true }, plan, isAnyOf(sql`id`, ids), columns)
+  const rows = yield sql`${current}${lock.orderById}${lock.update}`
+  return new Map(rows.map((row) => [String(row['id']), currentOf(plan, row)]))
+}
+
 /** The text of the statement is built once for each resource, except where a permission has conditions. */
 function currentStatement(context: SqlContext, plan: Addressed, what: 'record' | 'state', lock?: Sql): Statement {
   const { resource, id: asked, permitted, mayRead = always, readableFields, writableFields, unread } = plan
   const statement = (id: Bound) => {
     const state = sql`${revisionColumn(context, resource.name)}, updated_at`
     const columns = what === 'record' ? storedSql(context, resource, unread) : state
-    if (lock === undefined) return currentSql(context, plan, { id, columns })
-    return sql`${currentSql({ ...context, locksReferenced: true }, plan, { id, columns })}${lock}`
+    const which = sql`id = ${id}`
+    if (lock === undefined) return currentSql(context, plan, which, columns)
+    return sql`${currentSql({ ...context, locksReferenced: true }, plan, which, columns)}${lock}`
   }
   const isForAll = permitted.kind === 'always' && mayRead.kind === 'always'
   if (!isForAll || readableFields !== undefined || writableFields !== undefined) return statement(asked)
@@ -84,18 +99,22 @@ function currentStatement(context: SqlContext, plan: Addressed, what: 'record' |
 
 function currentSql(
   context: PredicateContext,
-  { resource, permitted, mayRead = always, readableFields, writableFields }: Addressed,
-  { id, columns }: { readonly id: Bound; readonly columns: Sql },
+  { resource, permitted, mayRead = always, readableFields, writableFields }: Omit<Addressed, 'id'>,
+  which: Sql,
+  columns: Sql,
 ): Sql {
   const readable = mayRead.kind === 'always' ? empty : sql`, ${holdsSql(context, resource, mayRead)} as _readable`
   const locked = writableFields && sql`, ${withheldSql(context, resource, writableFields)} as _locked`
   const access = sql`${hiddenColumn(context, resource, readableFields)}${locked ?? empty}`
   const selected = sql`${columns}, ${holdsSql(context, resource, permitted)} as _permitted${readable}${access}`
-  return sql`select ${selected} from ${subjectSql(resource.name)} where id = ${id} and deleted_at is null`
+  return sql`select ${selected} from ${subjectSql(resource.name)} where ${which} and deleted_at is null`
 }
 
-function* readCurrent({ resource, mayRead = always }: Addressed, statement: Statement): Transaction<CurrentRecord> {
-  const row = yield* firstRow(statement)
+function* readCurrent(plan: Addressed, statement: Statement): Transaction<CurrentRecord> {
+  return currentOf(plan, yield* firstRow(statement))
+}
+
+function currentOf({ resource, mayRead = always }: Omit<Addressed, 'id'>, row: Row | undefined): CurrentRecord {
   const isReadable = mayRead.kind === 'always' || row?.['_readable'] === 1
   const found = foundOf(row)
   if (row === undefined) return { found, record: undefined, isReadable }
@@ -216,6 +235,18 @@ export function* insertRecord(context: SqlContext, resource: Resource, record: R
   yield ignoringRows(insertionSql(context, resource, record, []))
   if (isSearched(resource)) {
     yield* context.dialect.indexWords(resource.name, String(record['id']), searchWords(resource, record), false)
+  }
+}
+
+/** Writes a changed record whose row is locked. The caller advances the clock. */
+export function* rewriteRecord(
+  context: SqlContext,
+  resource: Resource,
+  { values, changed }: Pick<Draft, 'values' | 'changed'>,
+): Transaction<void> {
+  yield ignoringRows(updateSql(context, resource, { values, changed }, []))
+  if (isSearched(resource, changed)) {
+    yield* context.dialect.indexWords(resource.name, String(values['id']), searchWords(resource, values), true)
   }
 }
 
