@@ -21,7 +21,7 @@ import { isAdministrator } from '../policy/permit.ts'
 import { represent } from '../reply/represent.ts'
 import { preferencesOf, readWithBody, readWithoutBody } from '../request/input.ts'
 import type { Storage } from '../storage/storage.ts'
-import { askAboutIncluded, askAuthorize } from './authorize.ts'
+import { askAboutIncluded, askAboutOperations, askAuthorize } from './authorize.ts'
 import { compressedMethods } from './compressor.ts'
 import { finish, newRequestId, problemOf } from './finish-request.ts'
 import { accept, authenticate, countRequest, locate, requireAddress } from './gates.ts'
@@ -109,13 +109,17 @@ async function carryOut(authorized: Authorized): Promise<HttpResponse> {
   const { version, query } = choice
   const { preferred, applied } = preferencesOf(request, target)
   const reading = { request, target, version, query, knownQueries: app.knownQueries, isStream }
-  const input = readWithoutBody(reading) ?? (await readWithBody(reading))
+  const read = readWithoutBody(reading) ?? (await readWithBody(reading))
   timing?.mark('read')
+  const { authorize } = app.catalog
+  const input =
+    authorize !== undefined && read.kind === 'transaction'
+      ? await askAboutOperations(authorized, authorize, read)
+      : read
   if (target.kind === 'openapi' && input.kind === 'document') return app.documents.openapi(version, input.conditions)
   if (target.kind === 'caller') return callerResponse(authorized)
   if (target.kind === 'metrics') return metricsResponse(authorized)
   if (input.kind === 'event-stream') return streamResponse(authorized, input)
-  const { authorize } = app.catalog
   if (authorize !== undefined) await askAboutIncluded(authorized, authorize, input)
 
   const { catalog, files, webhookNetworks } = app
@@ -164,10 +168,16 @@ async function metricsResponse({ app, caller }: Authorized): Promise<HttpRespons
 /** Runs a plan. Errors are logged, so values of `writeOnly` fields are taken out of them (SEC-3). */
 function run({ app: { storage }, caller, request }: Authorized, plan: Plan): Promise<Outcome> {
   const running = storage.run(plan, { callerId: caller.id, abandoned: request.abandoned })
-  if (!('body' in plan)) return running
+  const bodied = (plan.kind === 'transaction' ? plan.operations.map((each) => each.plan) : [plan]).filter(hasBody)
+  if (bodied.length === 0) return running
   return running.catch((error: unknown) => {
-    throw redactError(error, writeOnlyTexts(plan.versionResource ?? plan.resource, plan.body))
+    const secrets = bodied.flatMap((each) => writeOnlyTexts(each.versionResource ?? each.resource, each.body))
+    throw redactError(error, secrets)
   })
+}
+
+function hasBody(plan: Plan): plan is Extract<Plan, { readonly body: unknown }> {
+  return 'body' in plan
 }
 
 /** A webhook gets the events that follow: its position is read before its transaction begins. */

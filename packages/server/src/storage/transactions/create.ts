@@ -7,11 +7,12 @@ import { type Proposal, proposeCreate } from '../../plan/decide.ts'
 import { isLarge, recordWithoutBody } from '../../plan/early-permission.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Create } from '../../plan/plan.ts'
+import { type Moves, noteMove } from '../sql/batch.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Refusal, Whole } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
-import { type Moves, noteMove, tickAll } from './rows/clock.ts'
+import { tickAll } from './rows/clock.ts'
 import { lockCounters, numbered } from './rows/numbers.ts'
 import {
   conditionsOf,
