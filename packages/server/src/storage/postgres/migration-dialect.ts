@@ -168,7 +168,6 @@ const locks: Readonly<Record<MigrationStep['kind'], 'exclusive' | 'write' | 'non
   require: 'write',
   'set-clock': 'write',
   'create-triggers': 'write',
-  'move-keys': 'write',
   'create-table': 'none',
   'create-index': 'none',
   'allow-null': 'none',
