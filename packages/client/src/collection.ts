@@ -1,7 +1,14 @@
 /** The calls of one collection, with the types of its requests and responses. */
 import { type ChangeOptions, type ConditionOptions, changeRecord, conditionFor, type OnConflict } from './conflicts.ts'
 import { etagOf, exchange, longestPath, queryOf, segment, setEtag } from './exchange.ts'
-import type { CollectionTypes, Page, Query, UntypedCollection, UntypedInterface } from './interface-types.ts'
+import type {
+  CollectionTypes,
+  Page,
+  PageParameters,
+  Query,
+  UntypedCollection,
+  UntypedInterface,
+} from './interface-types.ts'
 import { Job } from './jobs.ts'
 import { includesRelated, relatedRead, type relationsOf } from './related-reads.ts'
 import type { Include, IncludePath, Including, RelatedFilters, RelatedSort, Where } from './relation-types.ts'
@@ -27,19 +34,12 @@ export interface GetOptions<Name extends string> extends CallOptions {
 }
 
 /** The parameters of a list besides its filters. */
-export interface ListParameters<Sort extends string, Name extends string> {
+export interface ListParameters<Sort extends string, Name extends string> extends PageParameters {
   /** The order, such as `-due_on`, or several terms. */
   readonly sort?: Sort | readonly Sort[]
   /** The fields to return; `id` is always included. */
   readonly fields?: Name | readonly Name[]
   readonly include_deleted?: boolean | 'only'
-  /** The zone of a day in a filter of a date-time, such as `Europe/Berlin`; without it UTC. Only beside a day. */
-  readonly timezone?: string
-  readonly limit?: number
-  readonly cursor?: string
-  readonly page?: number
-  readonly per_page?: number
-  readonly offset?: number
 }
 
 /** The query parameters of a list. */
