@@ -64,8 +64,8 @@ export function resourceSchemas(
 
 /** The schema of the response to an array (BLK-1, BLK-2). */
 function manySchema(one: string): Json {
-  const items = { 'x-repeats': true, anyOf: [refTo('schemas', one), { type: 'null' }] }
-  return object({ data: { type: 'array', items } }, ['data'])
+  const items = { anyOf: [refTo('schemas', one), { type: 'null' }] }
+  return object({ data: { type: 'array', 'x-repeats': true, items } }, ['data'])
 }
 
 /** The schema of a page of groups (SUM-1). */
