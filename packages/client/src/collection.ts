@@ -9,7 +9,14 @@ import {
   strongTag,
 } from './conflicts.ts'
 import { etagOf, exchange, longestPath, queryOf, segment, setEtag } from './exchange.ts'
-import type { CollectionTypes, Page, Query, UntypedCollection, UntypedInterface } from './interface-types.ts'
+import type {
+  CollectionTypes,
+  JsonObject,
+  Page,
+  Query,
+  UntypedCollection,
+  UntypedInterface,
+} from './interface-types.ts'
 import { Job } from './jobs.ts'
 import { includesRelated, relatedRead, type relationsOf } from './related-reads.ts'
 import type { Include, IncludePath, Including, RelatedFilters, RelatedSort, Where } from './relation-types.ts'
@@ -121,14 +128,19 @@ type NestedBody<Types extends CollectionTypes> = Types extends { readonly within
 type UniqueName<Types> = Types extends { readonly unique: infer Name extends string } ? Name : string
 
 /** A unique value by the name of its field: `{ sku: 'ABC' }`. */
-type UniqueValue<Types extends CollectionTypes, Name extends string> = {
-  readonly [Key in Name]: Key extends keyof Types['record'] ? NonNullable<Types['record'][Key]> : unknown
-}
+type UniqueValue<Types extends CollectionTypes> = {
+  [Name in UniqueName<Types>]: {
+    readonly [Key in Name]: Key extends keyof Types['record'] ? NonNullable<Types['record'][Key]> : unknown
+  }
+}[UniqueName<Types>]
 
-/** A record without the value that the address has. */
-type WithoutValue<Body, Name extends string> = string extends Name
-  ? Body
-  : Omit<Body, Name> & { readonly [Key in Name & keyof Body]?: Body[Key] }
+/** A record that may leave out the value that the address has. */
+type WithoutValue<Body, Name> = Omit<Body, Name & keyof Body> & { readonly [Key in Name & keyof Body]?: Body[Key] }
+
+/** The changed fields of a record, with its id. */
+type IdentifiedPatch<Types extends CollectionTypes> = { readonly id: string } & (string extends Types['field']
+  ? JsonObject
+  : Types['patch'])
 
 /** The calls of a collection. Each rejects with `ProblemError` if it is refused or fails. */
 export interface Collection<Types extends CollectionTypes = UntypedCollection, All = UntypedInterface>
@@ -163,19 +175,16 @@ export interface Collection<Types extends CollectionTypes = UntypedCollection, A
    * @example
    * await client.tasks.updateMany(ids.map((id) => ({ id, status: 'done' })))
    */
-  updateMany(
-    changes: readonly (Types['patch'] & { readonly id: string })[],
-    options?: CallOptions,
-  ): Promise<readonly Types['record'][]>
+  updateMany(changes: readonly IdentifiedPatch<Types>[], options?: CallOptions): Promise<readonly Types['record'][]>
   /**
    * Replaces the record that has a unique value, or creates it.
    *
    * @example
    * await client.books.upsert({ isbn: '9780441478125' }, { title: 'The Left Hand of Darkness' })
    */
-  upsert<Name extends UniqueName<Types>>(
-    value: UniqueValue<Types, Name>,
-    record: WithoutValue<Types['replace'], Name>,
+  upsert<Value extends UniqueValue<Types>>(
+    value: Value,
+    record: WithoutValue<Types['replace'], keyof Value>,
     options?: UpsertOptions,
   ): Promise<Types['record']>
   /**
