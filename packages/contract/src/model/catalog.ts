@@ -62,6 +62,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
       bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,
       bodyMembers: declared.limits?.bodyMembers ?? limitDefaults.bodyMembers,
       patchOperations: declared.limits?.patchOperations ?? limitDefaults.patchOperations,
+      bulk: declared.limits?.bulk ?? limitDefaults.bulk,
       errors: declared.limits?.errors ?? limitDefaults.errors,
       pageBytes: declared.limits?.pageBytes ?? limitDefaults.pageBytes,
       include: { ...limitDefaults.include, ...declared.limits?.include },

@@ -440,6 +440,8 @@ export interface InterfaceDeclaration {
     readonly bodyMembers?: number
     /** The most operations of a JSON Patch; default 1,000. */
     readonly patchOperations?: number
+    /** The most records that one request creates or changes by an array; default 1,000. */
+    readonly bulk?: number
     /** The most entries of `errors` in a response; default 100. */
     readonly errors?: number
     /** The most bytes of the records of one page, as JSON; default 4 MiB. */

@@ -230,6 +230,8 @@ export interface Catalog {
     readonly bodyMembers: number
     /** The most operations of a JSON Patch (LIM-3). */
     readonly patchOperations: number
+    /** The most records of an array (BLK-1). */
+    readonly bulk: number
     /** The most entries of `errors` in a response (ERR-3). */
     readonly errors: number
     /** The most bytes of the records of one page, as JSON (LIM-6). */

@@ -5,6 +5,7 @@ import { collectionRules } from './rules/collections.ts'
 import { conditionRules } from './rules/conditions.ts'
 import { deletionRules } from './rules/deletion.ts'
 import { eventRules } from './rules/events.ts'
+import { manyRules } from './rules/many.ts'
 import { operationRules } from './rules/operation.ts'
 import { relatedRules } from './rules/related.ts'
 import { resourceRules } from './rules/resources.ts'
@@ -16,6 +17,7 @@ export const ruleSections: readonly RuleSection[] = [
   ...collectionRules,
   ...relatedRules,
   ...conditionRules,
+  ...manyRules,
   ...deletionRules,
   ...accessRules,
   ...eventRules,

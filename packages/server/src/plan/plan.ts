@@ -14,6 +14,7 @@ import type { Conditions } from '../http/preconditions.ts'
 import type { Preferred } from '../http/preferences.ts'
 import type { ExportFormat } from './export-document.ts'
 import type { DeletedRecords, Include } from './include.ts'
+import type { WriteMany } from './many.ts'
 
 export type { Conditions } from '../http/preconditions.ts'
 
@@ -114,7 +115,7 @@ export interface ReadSummary {
 }
 
 /** What every change has: the caller and the moment. */
-interface Change extends Presentation {
+export interface Change extends Presentation {
   readonly resource: Resource
   readonly caller: CallerView
   /** Milliseconds since 1970. */
@@ -380,6 +381,7 @@ export type Read = ReadRecord | ReadPage | ReadSummary | PreviewDeletion
 export type Write =
   | Create
   | Update
+  | WriteMany
   | Delete
   | BulkDelete
   | DeleteMatching

@@ -5,6 +5,7 @@
 
 import type { CountedAction } from 'resourced-contract/model/limits'
 import { type Catalog, isRestorable, type Resource } from 'resourced-contract/model/resource'
+import { uniqueKeysOf } from 'resourced-contract/model/unique-keys'
 import { fault } from 'resourced-contract/spec/faults'
 import { decodeTargetPart } from '../http/message.ts'
 
@@ -88,7 +89,6 @@ const systemRecord: Readonly<Record<string, readonly string[]>> = {
   deliveries: reading,
   events: reading,
 }
-const filtering = ['GET', 'HEAD', 'POST', 'DELETE', 'QUERY', 'OPTIONS']
 
 /** The methods of an address in the order of `Allow`; they do not depend on the caller. */
 export function methodsOf(target: Target): readonly string[] {
@@ -98,9 +98,16 @@ export function methodsOf(target: Target): readonly string[] {
       return systemRecord[resource.name] ?? readingOrDeleting
     const isNested = target.kind === 'collection' && target.parent !== undefined
     if (resource.made === 'by-server' || (resource.made === 'for-clients' && isNested)) return listing
-    if (target.kind === 'collection' && target.parent === undefined && resource.deletion.byFilter) return filtering
+    if (target.kind === 'collection' && target.parent === undefined) return methodsOfCollection(resource)
   }
   return methods[target.kind]
+}
+
+/** PUT needs a unique field (BLK-2), and DELETE is declared (DEL-10). */
+function methodsOfCollection(resource: Resource): readonly string[] {
+  if (resource.made !== 'by-clients') return methods.collection
+  const isPossible = { PUT: uniqueKeysOf(resource).size > 0, DELETE: resource.deletion.byFilter }
+  return everyMethod.filter((name) => isPossible[name as keyof typeof isPossible] ?? true)
 }
 
 /** Whether an address is that of the events (EVT-2). */

@@ -3,6 +3,7 @@ import { relationsOf } from 'resourced-contract/model/relations'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { streamType } from 'resourced-contract/spec/media-types'
 import { bulkDeletionRequest, type Components, type Json, object, refTo, usualBulk } from './components.ts'
+import { manyChanges, manyCreation } from './many-operations.ts'
 import {
   filterParameters,
   listParameters,
@@ -79,7 +80,9 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
             ),
           ),
         }),
+        'x-many': manyCreation(`${names.one}Create${nested ? 'Nested' : ''}`, parts),
       },
+      ...(!nested && manyChanges(resource, parts)),
     }),
     ...(deletes && matchingDeletion(resource, parts)),
   }

@@ -16,6 +16,8 @@ export type OperationKind =
   | 'create'
   | 'replace'
   | 'merge'
+  | 'update-many'
+  | 'upsert'
   | 'delete'
   | 'bulk-delete'
   | 'preview-deletion'
@@ -112,6 +114,12 @@ export function codesOf(
       const conflicts = ['CONFLICT', ...pending, ...unique, ...transitions, ...ruleCodes(resource, 'update')]
       return [...always, ...bodied, 'NOT_FOUND', 'PRECONDITION_FAILED', ...required, ...conflicts]
     }
+    case 'update-many':
+      return [...codesOf('merge', resource), ...referring]
+    case 'upsert':
+      return [...codesOf('create', resource), ...codesOf('replace', resource)].filter(
+        (code) => code !== 'NOT_FOUND' && !keyed.includes(code as FaultCode),
+      )
     case 'delete': {
       const missing = resource?.deletion.repeated === 'no-content' ? [] : ['NOT_FOUND']
       return [...always, ...missing, 'PRECONDITION_FAILED', ...required, ...blocked]

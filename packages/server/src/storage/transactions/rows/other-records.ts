@@ -110,7 +110,7 @@ function* isReferenceDeleted(context: SqlContext, question: Question, exists: bo
  *
  * @param more a further condition on a record that is referred to
  */
-function askedSql(context: SqlContext, resource: Resource, question: Question, more: Sql = empty): Sql {
+export function askedSql(context: SqlContext, resource: Resource, question: Question, more: Sql = empty): Sql {
   if (question.kind === 'reference') {
     const { collection, id, readable } = question
     const { share } = context.dialect.lock
