@@ -18,7 +18,7 @@ import {
 } from './declaration.ts'
 import { eventKinds } from './event.ts'
 import { completeField } from './field.ts'
-import { limitDefaults, parseRate, type Rate } from './limits.ts'
+import { limitDefaults, mostChangedAtOnce, parseRate, type Rate } from './limits.ts'
 import { deepFreeze, plainCopy } from './plain-copy.ts'
 import {
   type Catalog,
@@ -116,6 +116,7 @@ function startResource(name: string, declared: ResourceDeclaration, made: Resour
     within: parent?.reference && { field: parent.name, collection: parent.reference.collection },
     unique: uniqueSets(fields, declared.unique ?? []),
     deletion: completeDeletion(declared.deletion ?? {}),
+    updates: { byFilter: false, above: mostChangedAtOnce, ...declared.updates },
     events: declared.events ?? false,
     order: 'by-id',
     access: completeAccess(declared.access ?? {}),
@@ -229,7 +230,9 @@ function titleOf(name: string): string {
 }
 
 /** The kinds of jobs. */
-export const jobKinds = ['deletion', 'bulk-deletion', 'filtered-deletion', 'restoration', 'purge', 'export'] as const
+export const jobKinds = [
+  'deletion', 'bulk-deletion', 'filtered-deletion', 'restoration', 'update', 'purge', 'export',
+] as const // biome-ignore format: one row reads best
 export type JobKind = (typeof jobKinds)[number]
 
 /** The states of a job (JOB-2). The last two are final. */

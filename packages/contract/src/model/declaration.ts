@@ -294,6 +294,8 @@ export interface ResourceDeclaration {
   /** Fields that are unique together among live records. */
   readonly unique?: readonly (readonly string[])[]
   readonly deletion?: DeletionDeclaration
+  /** Changes by filter (BLK-3); those of more records than `above` are background jobs. */
+  readonly updates?: { readonly byFilter?: boolean; readonly above?: number }
   readonly access?: AccessDeclaration
   /**
    * Completes the record that a request creates or changes, inside the transaction (RES-13). It returns the values to

@@ -20,6 +20,9 @@ export const limitDefaults = {
   events: { retention: 'P7D', streams: 20 },
 } as const
 
+/** The most records that a change by filter changes in one transaction (BLK-3). */
+export const mostChangedAtOnce = 1_000
+
 /** The actions that rates can be declared for. Reading deleted records counts as a read. */
 export const countedActions = ['read', 'create', 'update', 'delete', 'restore'] as const satisfies readonly Action[]
 export type CountedAction = (typeof countedActions)[number]

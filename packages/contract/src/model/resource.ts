@@ -159,6 +159,7 @@ export interface Resource {
   /** Sets of fields that are unique among live records; sets of one field come first. */
   readonly unique: readonly (readonly string[])[]
   readonly deletion: Deletion
+  readonly updates: Required<NonNullable<ResourceDeclaration['updates']>>
   /** Whether each change of a record is an event (EVT-1). */
   readonly events: boolean
   /**

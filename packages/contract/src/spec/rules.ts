@@ -1,6 +1,7 @@
 /** All rules of the interface, and the order of their sections. */
 
 import { accessRules } from './rules/access.ts'
+import { changeRules } from './rules/changes.ts'
 import { collectionRules } from './rules/collections.ts'
 import { conditionRules } from './rules/conditions.ts'
 import { deletionRules } from './rules/deletion.ts'
@@ -16,6 +17,7 @@ export const ruleSections: readonly RuleSection[] = [
   ...resourceRules,
   ...collectionRules,
   ...relatedRules,
+  ...changeRules,
   ...conditionRules,
   ...manyRules,
   ...deletionRules,

@@ -293,7 +293,7 @@ export const sentences = {
       'Records of {collection} refer to {target} by {by}; you may not read them all. Ask somebody who may change them.',
   },
   TOO_MANY_AFFECTED: {
-    affected: '{count} records match, which is more than max-affected allows ({most}); none was deleted.',
+    affected: '{count} records match, which is more than max-affected allows ({most}); none was {done}.',
   },
   JOB_NOT_FINISHED: { unfinished: 'The job is {status}. Delete it once its status is succeeded or failed.' },
   KEY_QUOTA: {

@@ -45,7 +45,7 @@ export type Outcome =
   | ({ readonly kind: 'updated'; readonly json: string | undefined } & Validators)
   | { readonly kind: 'deleted'; readonly id: string; readonly deletedAt: string }
   | { readonly kind: 'bulk-deleted'; readonly ids: readonly string[]; readonly deletedAt: string }
-  | { readonly kind: 'deleted-matching'; readonly count: number }
+  | { readonly kind: 'deleted-matching' | 'updated-matching'; readonly count: number }
   | DeletionPreview
   /** A job was created. */
   | { readonly kind: 'accepted'; readonly job: string; readonly statusUrl: string }

@@ -12,7 +12,7 @@ import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import { isAdministrator, mayRestrictFields, permit, throughFields, withDeletedParents } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
-import { filterRequired } from '../request/list-query.ts'
+import { filterRequired, type Selected } from '../request/list-query.ts'
 import type { Target } from '../request/target.ts'
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
@@ -162,8 +162,18 @@ function planForResource(
     case 'bulk-delete':
     case 'delete-matching':
       return planBulkDeletion(planning, resource, input, allOf([required('delete'), required('read')]))
+    case 'update-matching': {
+      const permitted = allOf([required('update'), required('read')])
+      const update = planUpdate(planning, resource, id, { kind: 'merge', body: input.body, conditions: {} })
+      const { id: change, ...work } = workOf(planning, resource.updates.above)
+      return {
+        ...{ kind: 'update-matching', resource, update, change, ...work, permitted, caller, now },
+        ...{ filter: matchedBy(planning, resource, input.selected, 'changed'), most: planning.preferred.most },
+        conditions: input.conditions,
+      }
+    }
     case 'restore': {
-      const { id: restoration, ...work } = workOf(planning, resource, mostRestored)
+      const { id: restoration, ...work } = workOf(planning, mostRestored, resource)
       return {
         kind: 'restore',
         resource,
@@ -339,9 +349,7 @@ function planBulkDeletion(
   const removal = removalOf(planning, resource, permitted)
   if (input.kind === 'delete-matching') {
     const { conditions } = input
-    const { parts } = selectionOf(planning, resource, input.selected)
-    if (parts.every((part) => part.filter.kind === 'always')) throw filterRequired()
-    const { filter } = permittedSelection(planning, resource, { parts })
+    const filter = matchedBy(planning, resource, input.selected, 'deleted')
     return { kind: 'delete-matching', filter, conditions, most: planning.preferred.most, ...removal }
   }
   const read = readBulkIds(input.body, resource.deletion.bulk?.max ?? 0)
@@ -351,11 +359,23 @@ function planBulkDeletion(
   return { kind: 'bulk-delete', ids, issues, idempotency, ...removal }
 }
 
-/** The id of a deletion or restoration, and when it becomes a job. */
-function workOf({ preferred, basePath }: Planning, { deletion }: Resource, most: number) {
+/**
+ * The records that a request by filter is about.
+ *
+ * @throws Fault FILTER_REQUIRED if these are all
+ */
+function matchedBy(planning: Planning, resource: Resource, selected: Selected, done: 'deleted' | 'changed'): Predicate {
+  const { parts } = selectionOf(planning, resource, selected)
+  if (parts.every((part) => part.filter.kind === 'always')) throw filterRequired(done)
+  return permittedSelection(planning, resource, { parts }).filter
+}
+
+/** The id of a change of many records, and when it becomes a job. */
+function workOf({ preferred, basePath }: Planning, most: number, deleted?: Resource) {
   const id = uuidv7()
   // Clients cannot turn deletions into jobs where the declaration rules jobs out.
-  const asynchronously = preferred.asynchronously && deletion.asynchronous.above !== Number.POSITIVE_INFINITY
+  const isRuledOut = deleted?.deletion.asynchronous.above === Number.POSITIVE_INFINITY
+  const asynchronously = preferred.asynchronously && !isRuledOut
   return { id, statusUrl: `${basePath}/jobs/${id}`, above: asynchronously ? 0 : most }
 }
 
@@ -364,7 +384,7 @@ const mostRestored = 5_000
 
 function removalOf(planning: Planning, resource: Resource, permitted: Predicate): Removal {
   const { caller, catalog, now } = planning
-  const { id: deletion, ...work } = workOf(planning, resource, resource.deletion.asynchronous.above)
+  const { id: deletion, ...work } = workOf(planning, resource.deletion.asynchronous.above, resource)
   const concerned = [...catalog.resources.values()].filter(
     (each) => each === resource || each.fields.some(({ reference }) => isDecisive(reference?.onDelete)),
   )

@@ -133,10 +133,12 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       const data = outcome.ids.map((id) => ({ id, deleted_at: outcome.deletedAt }))
       return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${JSON.stringify({ data })}\n` }
     }
-    case 'deleted-matching': {
+    case 'deleted-matching':
+    case 'updated-matching': {
       const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
       if (context.preferred.return === 'minimal') return { status: 204, headers, body: undefined }
-      const body = JSON.stringify({ deleted_count: outcome.count })
+      const name = outcome.kind === 'deleted-matching' ? 'deleted_count' : 'updated_count'
+      const body = JSON.stringify({ [name]: outcome.count })
       return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
     }
     case 'deletion-preview':

@@ -12,7 +12,7 @@ import type { HttpRequest } from '../http/message.ts'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
 import { decidePreferences, type PreferenceName } from '../http/preferences.ts'
 import { type IncludeCatalog, type IncludedPath, isOfInclude, readInclude } from './include.ts'
-import { type KnownQueries, type ListQuery, readDeletionFilter, readListQuery, type Selected } from './list-query.ts'
+import { type KnownQueries, type ListQuery, readListQuery, readMatchFilter, type Selected } from './list-query.ts'
 import { type Many, readArray, readUpsert } from './many.ts'
 import {
   answeredFields,
@@ -24,7 +24,7 @@ import {
 } from './parameters.ts'
 import { conditionIn, readQueryBody } from './query-body.ts'
 import { readSummaryQuery, type SummaryQuery, summaryLists } from './summary-query.ts'
-import type { Target } from './target.ts'
+import { type Target, updateNotDeclared } from './target.ts'
 
 /** The input of a request, by its address and its method. */
 export type Input =
@@ -41,7 +41,8 @@ export type Input =
   | WriteManyInput
   | { readonly kind: 'delete'; readonly conditions: Conditions; readonly descendants: boolean }
   | ({ readonly kind: 'restore'; readonly conditions: Conditions } & Keyed)
-  | { readonly kind: 'delete-matching'; readonly selected: Selected; readonly conditions: Conditions }
+  | ({ readonly kind: 'delete-matching' } & Matching)
+  | ({ readonly kind: 'update-matching'; readonly body: unknown } & Matching)
   /** What a deletion would do. */
   | { readonly kind: 'preview' }
   /** The OpenAPI document, or the file of an export. */
@@ -53,6 +54,11 @@ type WriteManyInput = Many &
     readonly method: 'POST' | 'PATCH' | 'PUT'
     readonly conditions: Conditions
   }
+/** The records that match a filter. */
+interface Matching {
+  readonly selected: Selected
+  readonly conditions: Conditions
+}
 
 /** What a response about one record shows. */
 interface RecordQuery {
@@ -127,7 +133,7 @@ export function readWithoutBody(reading: Reading): Input | undefined {
  * Reads a request with its body. Mistakes are refused in the order of CON-6.
  *
  * @throws Fault MALFORMED_URL, 413, 415, MALFORMED_JSON, TOO_MANY_MEMBERS, INVALID_IDEMPOTENCY_KEY,
- *   MALFORMED_CONDITION, INVALID_QUERY
+ *   MALFORMED_CONDITION, INVALID_QUERY, FILTER_REQUIRED
  */
 export async function readWithBody({ request, target, version, query }: Reading): Promise<Input> {
   const parameters = readParameters(query)
@@ -142,6 +148,10 @@ export async function readWithBody({ request, target, version, query }: Reading)
   if (target.kind === 'collection' && method === 'PUT') {
     const many = readUpsert(target.resource, parameters, { body, most: bulk })
     return { kind: 'write-many', method, ...many, conditions, idempotencyKey }
+  }
+  if (target.kind === 'collection' && method === 'PATCH' && isOfMatches(target, parameters, body)) {
+    const selected = readMatchFilter(target.resource, parameters, version.catalog, 'changed')
+    return { kind: 'update-matching', selected, body, conditions }
   }
   refuseParameters(parameters)
   const isArray = target.kind === 'collection' && target.resource.made === 'by-clients' && Array.isArray(body)
@@ -167,6 +177,21 @@ export async function readWithBody({ request, target, version, query }: Reading)
   return { kind: mediaType === jsonPatchType ? 'patch' : 'merge', body, conditions }
 }
 
+/**
+ * Whether a PATCH of a collection is about the records that match a filter (BLK-3), and not about those of an array.
+ *
+ * @throws Fault UPDATE_BY_FILTER_NOT_DECLARED
+ */
+function isOfMatches(
+  target: Extract<Target, { readonly kind: 'collection' }>,
+  parameters: readonly Parameter[],
+  body: unknown,
+): boolean {
+  const { byFilter } = target.resource.updates
+  if (!byFilter && !Array.isArray(body)) throw updateNotDeclared(target)
+  return byFilter && (!Array.isArray(body) || parameters.length > 0)
+}
+
 function readDeletion(
   target: Target,
   parameters: readonly Parameter[],
@@ -174,7 +199,8 @@ function readDeletion(
   catalog: IncludeCatalog,
 ): Input {
   if (target.kind === 'collection') {
-    return { kind: 'delete-matching', selected: readDeletionFilter(target.resource, parameters, catalog), conditions }
+    const selected = readMatchFilter(target.resource, parameters, catalog, 'deleted')
+    return { kind: 'delete-matching', selected, conditions }
   }
   if (target.kind === 'record' && target.resource.name === 'api-keys') {
     return { kind: 'delete', conditions, descendants: readDescendants(parameters) }
@@ -285,6 +311,7 @@ function understoodAt(target: Target, method: string): readonly PreferenceName[]
   const isSystem = target.kind === 'export' || ('resource' in target && target.resource.made !== 'by-clients')
   if (isSystem && ['POST', 'PATCH', 'DELETE'].includes(method)) return []
   if (target.kind === 'bulk-delete' || target.kind === 'exports') return ['return', 'respond-async']
-  if (method !== 'DELETE' && target.kind !== 'restore') return ['return']
-  return target.kind === 'collection' ? ['return', 'respond-async', 'max-affected'] : ['return', 'respond-async']
+  const isMatching = target.kind === 'collection' && (method === 'DELETE' || method === 'PATCH')
+  if (isMatching) return ['return', 'respond-async', 'max-affected']
+  return method === 'DELETE' || target.kind === 'restore' ? ['return', 'respond-async'] : ['return']
 }

@@ -6,7 +6,7 @@
 import type { CountedAction } from 'resourced-contract/model/limits'
 import { type Catalog, isRestorable, type Resource } from 'resourced-contract/model/resource'
 import { uniqueKeysOf } from 'resourced-contract/model/unique-keys'
-import { fault } from 'resourced-contract/spec/faults'
+import { type Fault, fault } from 'resourced-contract/spec/faults'
 import { decodeTargetPart } from '../http/message.ts'
 
 /** Something that has an address. */
@@ -96,9 +96,8 @@ export function methodsOf(target: Target): readonly string[] {
     const { resource } = target
     if (resource.made !== 'by-clients' && target.kind === 'record')
       return systemRecord[resource.name] ?? readingOrDeleting
-    const isNested = target.kind === 'collection' && target.parent !== undefined
-    if (resource.made === 'by-server' || (resource.made === 'for-clients' && isNested)) return listing
-    if (target.kind === 'collection' && target.parent === undefined) return methodsOfCollection(resource)
+    if (resource.made === 'by-server' || (resource.made === 'for-clients' && isNested(target))) return listing
+    if (target.kind === 'collection' && !isNested(target)) return methodsOfCollection(resource)
   }
   return methods[target.kind]
 }
@@ -222,6 +221,19 @@ export function requireMethod(target: Target, method: string): void {
     detail: `This address supports ${methods.join(', ')}.`,
     headers: { Allow: methods.join(', ') },
   })
+}
+
+/** The refusal of a change by filter (BLK-3): PATCH of the collection takes only an array. */
+export function updateNotDeclared(target: Target): Fault {
+  const methods = methodsOf(target).join(', ')
+  return fault('UPDATE_BY_FILTER_NOT_DECLARED', {
+    detail: `This address supports ${methods}, and PATCH with an array of records.`,
+    headers: { Allow: methods },
+  })
+}
+
+function isNested(target: Target): boolean {
+  return target.kind === 'collection' && target.parent !== undefined
 }
 
 /**

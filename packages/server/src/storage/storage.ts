@@ -4,7 +4,8 @@ import type { Resource } from 'resourced-contract/model/resource'
 import type { ExportFormat } from '../plan/export-document.ts'
 import type { Refusal } from '../plan/many.ts'
 import type { Outcome } from '../plan/outcome.ts'
-import type { Create, EventsOutcome, Plan, ReadEvents } from '../plan/plan.ts'
+import type { Create, Plan } from '../plan/plan.ts'
+import type { EventsOutcome, ReadEvents } from '../plan/read-events.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 
 /** An API key as stored: never the secret, only its SHA-256 (AUT-2). */

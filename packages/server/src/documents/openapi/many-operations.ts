@@ -28,17 +28,24 @@ export function manyCreation(schema: string, { catalog, names }: OperationParts)
   return { requestBody: arrayOf(catalog, refTo('schemas', schema)), responses: { 201: created } }
 }
 
+/** PATCH with an array: the body and the response, as the extension `x-many` where PATCH takes a filter too. */
+export function manyUpdate({ catalog, names: { one } }: OperationParts): Json {
+  const item = { ...object({ id: { type: 'string', format: 'uuid' } }, ['id']), additionalProperties: true }
+  const changes = contentOf(['application/json', 'application/merge-patch+json'], {
+    ...{ type: 'array', minItems: 1, maxItems: catalog.limits.bulk },
+    items: { ...item, description: `The id of a record, and members of \`${one}Patch\`.` },
+  })
+  const shown = answer('The records as they are now.', [], refTo('schemas', `${one}Many`))
+  return { requestBody: { required: true, content: changes }, responses: { 200: shown } }
+}
+
 /** PATCH and PUT of a collection. */
 export function manyChanges(resource: Resource, parts: OperationParts): Json {
   const { catalog, names, problems } = parts
   const { one, many } = names
   const keys = [...uniqueKeysOf(resource).keys()]
   const shown = refTo('schemas', `${one}Many`)
-  const item = { ...object({ id: { type: 'string', format: 'uuid' } }, ['id']), additionalProperties: true }
-  const changes = contentOf(['application/json', 'application/merge-patch+json'], {
-    ...{ type: 'array', minItems: 1, maxItems: catalog.limits.bulk },
-    items: { ...item, description: `The id of a record, and members of \`${one}Patch\`.` },
-  })
+  const { requestBody, responses } = manyUpdate(parts)
   const headers = [...sharedParameters('IfMatch', 'IfUnmodifiedSince'), ...sharedParameters('Prefer')]
   return {
     patch: {
@@ -47,9 +54,9 @@ export function manyChanges(resource: Resource, parts: OperationParts): Json {
       summary: `Change several of the ${resource.name}`,
       description: 'All of them or none. Omitted fields stay.',
       parameters: headers,
-      requestBody: { required: true, content: changes },
+      requestBody,
       ...problems.of(codesOf('update-many', resource), {
-        200: answer('The records as they are now.', [], shown),
+        ...(responses as Json),
         204: refTo('responses', 'ApiChanged'),
       }),
     },

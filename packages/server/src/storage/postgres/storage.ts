@@ -269,6 +269,7 @@ function isolationOf(context: SqlContext, plan: Pick<Write, 'kind' | 'resource'>
     case 'replace':
     case 'merge':
     case 'patch':
+    case 'update-matching':
       return ruledAmong(context, [plan.resource.name]) === 'all' ? 'serializable' : 'read committed'
     case 'delete':
     case 'bulk-delete':

@@ -63,6 +63,7 @@ export function resourceFixture(
     preconditions: 'optional',
     maxAge: 0,
     made: 'by-clients',
+    updates: { byFilter: false, above: 1_000 },
     events: false,
     order: 'by-id',
     dependents: [],

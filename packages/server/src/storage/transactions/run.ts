@@ -13,6 +13,7 @@ import { deleteJob } from './jobs.ts'
 import { createKey, revokeKey } from './keys.ts'
 import { restoreRecord } from './restore.ts'
 import { updateRecord } from './update.ts'
+import { updateMatching } from './update-matching.ts'
 import { createDelivery, createWebhook, deleteWebhook, updateWebhook } from './webhooks.ts'
 import { writeMany } from './write-many.ts'
 
@@ -36,6 +37,8 @@ export function writeTransaction(context: SqlContext, plan: Write): Transaction<
       return onceForKey(context, plan, bulkDelete(context, plan), isWaitedFor)
     case 'delete-matching':
       return deleteMatching(context, plan)
+    case 'update-matching':
+      return updateMatching(context, plan)
     case 'restore':
       return restoreRecord(context, plan)
     case 'create-key':

@@ -74,9 +74,8 @@ export function* lockRecords(
   if (ids.length === 0) return new Map()
   const { isAnyOf, lock } = context.dialect
   const columns = storedSql(context, plan.resource, plan.unread)
-  const which = isAnyOf(sql`id`, ids)
-  const rows =
-    yield sql`${currentSql({ ...context, locksReferenced: true }, plan, which, columns)}${lock.orderById}${lock.update}`
+  const current = currentSql({ ...context, locksReferenced: true }, plan, isAnyOf(sql`id`, ids), columns)
+  const rows = yield sql`${current}${lock.orderById}${lock.update}`
   return new Map(rows.map((row) => [String(row['id']), currentOf(plan, row)]))
 }
 
@@ -252,14 +251,13 @@ export function* insertRecord(context: SqlContext, resource: Resource, record: R
   }
 }
 
-/** Writes the changed fields of a record that the transaction has locked. The caller advances the clock. */
+/** Writes the changed fields of a record whose row is locked. The caller advances the clock. */
 export function* changeRecord(
   context: SqlContext,
   resource: Resource,
-  draft: Pick<Draft, 'values' | 'changed'>,
+  { values, changed }: Pick<Draft, 'values' | 'changed'>,
 ): Transaction<void> {
-  const { values, changed } = draft
-  yield ignoringRows(updateSql(context, resource, draft, []))
+  yield ignoringRows(updateSql(context, resource, { values, changed }, []))
   if (!isSearched(resource, changed)) return
   yield* context.dialect.indexWords(resource.name, String(values['id']), searchWords(resource, values), true)
 }
