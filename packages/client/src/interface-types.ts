@@ -23,6 +23,8 @@ export interface CollectionTypes {
   readonly nested: string
   /** `SummaryTypes`; left out: unknown. As an object, so that the compiler looks into it only where it is used. */
   readonly summary?: object
+  /** The fields whose values identify a record, such as `'sku'`; left out: unknown. */
+  readonly unique?: string
   /** The field that refers to the record that contains this one: within that record, a creation may leave it out. */
   readonly within?: string
 }
