@@ -5,6 +5,7 @@ import { collectionRules } from './rules/collections.ts'
 import { conditionRules } from './rules/conditions.ts'
 import { deletionRules } from './rules/deletion.ts'
 import { eventRules } from './rules/events.ts'
+import { historyRules } from './rules/history.ts'
 import { operationRules } from './rules/operation.ts'
 import { relatedRules } from './rules/related.ts'
 import { resourceRules } from './rules/resources.ts'
@@ -19,6 +20,7 @@ export const ruleSections: readonly RuleSection[] = [
   ...deletionRules,
   ...accessRules,
   ...eventRules,
+  ...historyRules,
   ...operationRules,
 ]
 

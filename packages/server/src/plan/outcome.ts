@@ -23,9 +23,27 @@ export interface Created extends Represented {
   readonly id: string
 }
 
+/** Which state of which record a response shows (HIS-3). */
+export interface Memento {
+  /** The stored name of the collection, and the id of the record. */
+  readonly collection: string
+  readonly id: string
+  /** Since when the record was in the state. */
+  readonly at: string
+  /** The revision of the state; `null`: it is not kept as one. */
+  readonly revision: string | null
+  /** The first and the last state that the caller may read; left out: the response does not name them. */
+  readonly bounds?: readonly Pick<Revision, 'id' | 'at'>[]
+}
+
+interface Revision {
+  readonly id: string
+  readonly at: string
+}
+
 /** The result of a plan. `reply/` has the status of each kind. */
 export type Outcome =
-  | ({ readonly kind: 'record' } & Represented)
+  | ({ readonly kind: 'record'; readonly memento?: Memento } & Represented)
   | Created
   /** The first outcome of a repeated request (MET-9). */
   | { readonly kind: 'replayed'; readonly answer: Outcome; readonly preferred: Preferred }
@@ -36,6 +54,7 @@ export type Outcome =
   | { readonly kind: 'deleted'; readonly id: string; readonly deletedAt: string }
   | { readonly kind: 'bulk-deleted'; readonly ids: readonly string[]; readonly deletedAt: string }
   | { readonly kind: 'deleted-matching'; readonly count: number }
+  | { readonly kind: 'erased' }
   | DeletionPreview
   /** A job was created. */
   | { readonly kind: 'accepted'; readonly job: string; readonly statusUrl: string }

@@ -2,9 +2,11 @@
  * Reads the parts of a request besides its path: preferences, parameters, conditions and body. Nothing is decided yet.
  */
 import { isUtf8, parseContentType } from 'resourced-contract/fields/content-type'
+import { parseHttpDate } from 'resourced-contract/fields/http-date'
 import { parseIdempotencyKey } from 'resourced-contract/fields/idempotency-key'
 import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
 import { controlParameters } from 'resourced-contract/model/names'
+import { isHistory } from 'resourced-contract/model/recorded'
 import type { Resource } from 'resourced-contract/model/resource'
 import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { bodyTypes } from 'resourced-contract/spec/media-types'
@@ -23,7 +25,7 @@ import {
 } from './parameters.ts'
 import { conditionIn, readQueryBody } from './query-body.ts'
 import { readSummaryQuery, type SummaryQuery, summaryLists } from './summary-query.ts'
-import type { Target } from './target.ts'
+import { isHistoryOf, type Target } from './target.ts'
 
 /** The input of a request, by its address and its method. */
 export type Input =
@@ -39,6 +41,8 @@ export type Input =
   | { readonly kind: 'delete'; readonly conditions: Conditions; readonly descendants: boolean }
   | ({ readonly kind: 'restore'; readonly conditions: Conditions } & Keyed)
   | { readonly kind: 'delete-matching'; readonly selected: Selected; readonly conditions: Conditions }
+  /** The erasure of a history. */
+  | { readonly kind: 'erase'; readonly conditions: Conditions; readonly includeDeleted: boolean }
   /** What a deletion would do. */
   | { readonly kind: 'preview' }
   /** The OpenAPI document, or the file of an export. */
@@ -49,6 +53,10 @@ interface RecordQuery {
   /** The requested fields; `undefined`: all. */
   readonly fields: readonly string[] | undefined
   readonly include: readonly IncludedPath[]
+  /** Whether deleted records count, where their history is asked for (HIS-2). */
+  readonly includeDeleted: boolean
+  /** The time at whose end the record was in the state that is asked for: seconds since 1970 (HIS-3). */
+  readonly at: number | undefined
 }
 
 /** What makes a POST repeatable (MET-9). */
@@ -91,16 +99,19 @@ export function readWithoutBody(reading: Reading): Input | undefined {
   }
   if (isRead && target.kind === 'collection') {
     const conditions = readConditions(headers)
+    refuseDatetime(target.resource, headers)
     return { kind: 'read-page', conditions, query: knownQueries.read(target.resource, query, catalog) }
   }
   const parameters = readParameters(query)
   if (isRead && target.kind === 'summary') {
     const conditions = readConditions(headers)
+    refuseDatetime(target.resource, headers)
     return { kind: 'read-summary', conditions, query: readSummaryQuery(target.resource, parameters, catalog) }
   }
   if (isRead && target.kind === 'record') {
     const conditions = readConditions(headers)
-    return { kind: 'read-record', ...readRecordQuery(target.resource, parameters, catalog), conditions }
+    const at = readDatetime(target.resource, headers)
+    return { kind: 'read-record', ...readRecordQuery(target.resource, parameters, catalog, at), conditions }
   }
   if (method === 'DELETE') return readDeletion(target, parameters, readConditions(headers), version.catalog)
   if (isRead || target.kind === 'restore') {
@@ -132,6 +143,7 @@ export async function readWithBody({ request, target, version, query }: Reading)
   const idempotencyKey = method === 'POST' ? keyOf(headers['idempotency-key']) : undefined
   const conditions = readConditions(headers)
   refuseParameters(parameters)
+  if (method === 'QUERY' && 'resource' in target) refuseDatetime(target.resource, headers)
   if (method === 'QUERY' && target.kind === 'collection') {
     const issues: Issue[] = []
     const listed = readQueryBody(body, issues)
@@ -157,6 +169,7 @@ function readDeletion(
   conditions: Conditions,
   catalog: IncludeCatalog,
 ): Input {
+  if (isHistoryOf(target)) return { kind: 'erase', ...readErasure(parameters), conditions }
   if (target.kind === 'collection') {
     return { kind: 'delete-matching', selected: readDeletionFilter(target.resource, parameters, catalog), conditions }
   }
@@ -181,14 +194,64 @@ function readStreamFilter(resource: Resource, parameters: readonly Parameter[], 
 }
 
 /** Reads the parameters of a single resource: `fields`, and those of related records (QRY-4, REL-1). */
-function readRecordQuery(resource: Resource, parameters: readonly Parameter[], catalog: IncludeCatalog): RecordQuery {
+function readRecordQuery(
+  resource: Resource,
+  parameters: readonly Parameter[],
+  catalog: IncludeCatalog,
+  at: number | undefined,
+): RecordQuery {
   const issues: Issue[] = []
-  const others = parameters.filter(({ name }) => !isOfInclude(name))
+  const isFormer = at !== undefined || isHistory(resource)
+  const isOfBin = ({ name }: Parameter) => isFormer && name === deletedParameter
+  const includeDeleted = readBoolean(
+    deletedParameter,
+    readOnly(deletedParameter, parameters.filter(isOfBin), issues),
+    issues,
+  )
+  const others = parameters.filter((each) => !isOfInclude(each.name) && !isOfBin(each))
   const fields = answeredFields(resource, readOnly('fields', others, issues), issues)
   const included = parameters.filter(({ name }) => isOfInclude(name))
+  // Related records are as they are now.
+  if (at !== undefined) issues.push(...included.map(({ name }) => issue('includedInPast', { parameter: name })))
   const include = included.length === 0 ? [] : readInclude(catalog, resource, included, issues)
   if (issues.length > 0) throw invalidQuery(issues)
-  return { fields, include }
+  return { fields, include, includeDeleted, at }
+}
+
+const deletedParameter = 'include_deleted'
+
+/** @throws Fault INVALID_QUERY */
+function readErasure(parameters: readonly Parameter[]): { readonly includeDeleted: boolean } {
+  const issues: Issue[] = []
+  const includeDeleted = readBoolean(deletedParameter, readOnly(deletedParameter, parameters, issues), issues)
+  if (issues.length > 0) throw invalidQuery(issues)
+  return { includeDeleted }
+}
+
+/**
+ * Reads `Accept-Datetime` (RFC 7089), which only resources with a history follow.
+ *
+ * @throws Fault MALFORMED_CONDITION
+ */
+function readDatetime({ history }: Resource, headers: HttpRequest['headers']): number | undefined {
+  const text = headers[datetimeField]
+  if (history === undefined || text === undefined) return undefined
+  const at = parseHttpDate(text)
+  if (at === undefined)
+    throw fault('MALFORMED_CONDITION', { errors: [issue('malformedDatetime', { header: 'Accept-Datetime' })] })
+  return at
+}
+
+const datetimeField = 'accept-datetime'
+
+/**
+ * Refuses `Accept-Datetime` for a list of records with a history: the client would take present records for former ones.
+ *
+ * @throws Fault INVALID_QUERY, MALFORMED_CONDITION
+ */
+function refuseDatetime(resource: Resource, headers: HttpRequest['headers']): void {
+  if (readDatetime(resource, headers) === undefined) return
+  throw fault('MALFORMED_CONDITION', { errors: [issue('listInPast', { header: 'Accept-Datetime' })] })
 }
 
 /**

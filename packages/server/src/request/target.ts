@@ -4,6 +4,8 @@
  */
 
 import type { CountedAction } from 'resourced-contract/model/limits'
+import { historyCollection } from 'resourced-contract/model/names'
+import { isHistory } from 'resourced-contract/model/recorded'
 import { type Catalog, isRestorable, type Resource } from 'resourced-contract/model/resource'
 import { fault } from 'resourced-contract/spec/faults'
 import { decodeTargetPart } from '../http/message.ts'
@@ -81,12 +83,14 @@ const methods: Readonly<Record<Target['kind'], readonly string[]>> = {
 }
 
 const listing = ['GET', 'HEAD', 'QUERY', 'OPTIONS']
+const history = ['GET', 'HEAD', 'DELETE', 'QUERY', 'OPTIONS']
 const readingOrDeleting = ['GET', 'HEAD', 'DELETE', 'OPTIONS']
 /** Records of the server that support something else. */
 const systemRecord: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['GET', 'HEAD', 'PATCH', 'DELETE', 'OPTIONS'],
   deliveries: reading,
   events: reading,
+  revisions: reading,
 }
 const filtering = ['GET', 'HEAD', 'POST', 'DELETE', 'QUERY', 'OPTIONS']
 
@@ -96,11 +100,21 @@ export function methodsOf(target: Target): readonly string[] {
     const { resource } = target
     if (resource.made !== 'by-clients' && target.kind === 'record')
       return systemRecord[resource.name] ?? readingOrDeleting
+    if (isHistoryOf(target)) return history
     const isNested = target.kind === 'collection' && target.parent !== undefined
     if (resource.made === 'by-server' || (resource.made === 'for-clients' && isNested)) return listing
     if (target.kind === 'collection' && target.parent === undefined && resource.deletion.byFilter) return filtering
   }
   return methods[target.kind]
+}
+
+/** The address of the history of a record (HIS-2). */
+export type HistoryTarget = Extract<Target, { readonly kind: 'collection' }> & {
+  readonly parent: { readonly resource: Resource; readonly id: string }
+}
+
+export function isHistoryOf(target: Target): target is HistoryTarget {
+  return target.kind === 'collection' && target.parent !== undefined && isHistory(target.resource)
 }
 
 /** Whether an address is that of the events (EVT-2). */
@@ -140,7 +154,8 @@ export function findTarget(catalog: Catalog, path: string, versioned = true): Fo
   if (collection === 'exports') return exportAt(id, child)
   const resource = catalog.resources.get(collection) ?? catalog.system.get(collection)
   if (resource === undefined) return pageAt(segments, first, versioned)
-  if (id === undefined) return found({ kind: 'collection', resource })
+  // Revisions are listed for one record.
+  if (id === undefined) return isHistory(resource) ? missing : found({ kind: 'collection', resource })
   if (child === undefined && id === 'bulk-delete' && resource.deletion.bulk !== undefined) {
     return found({ kind: 'bulk-delete', resource })
   }
@@ -150,6 +165,10 @@ export function findTarget(catalog: Catalog, path: string, versioned = true): Fo
   if (child === undefined) return found({ kind: 'record', resource, id })
   if (child === 'restore') return isRestorable(resource) ? found({ kind: 'restore', resource, id }) : missing
   if (child === 'deletion' && resource.made === 'by-clients') return found({ kind: 'deletion', resource, id })
+  if (child === historyCollection && resource.history !== undefined) {
+    const revisions = catalog.system.get(historyCollection) as Resource
+    return found({ kind: 'collection', resource: revisions, parent: { resource, id } })
+  }
   const siblings = resource.made === 'by-clients' ? catalog.resources : catalog.system
   const nested = resource.children.includes(child) ? siblings.get(child) : undefined
   return nested === undefined ? missing : found({ kind: 'collection', resource: nested, parent: { resource, id } })

@@ -9,7 +9,7 @@ import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import sql, { type Sql } from 'sql-template-tag'
 import type { Statement, Transaction } from '../transaction.ts'
 import { BoundedMap } from './bounded-map.ts'
-import type { Dialect } from './dialect.ts'
+import type { Attribution, Dialect } from './dialect.ts'
 
 /**
  * The epochs of collections, by their names. The epoch is how many migrations have removed values from all records of
@@ -42,6 +42,8 @@ export interface Opened {
    * belongs to one read.
    */
   readonly horizon?: number
+  /** Who makes the change of the running transaction, where a resource has a history. */
+  readonly attribution?: Attribution
 }
 
 /** The context of every statement on one open database. */

@@ -11,6 +11,7 @@ import type { SqlContext } from '../sql/context.ts'
 import type { Refusal, Whole } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
+import { attributionOf, tellAttribution } from './rows/attribution.ts'
 import { type Moves, noteMove, tickAll } from './rows/clock.ts'
 import { lockCounters, numbered } from './rows/numbers.ts'
 import {
@@ -85,8 +86,10 @@ export function* createRecords(
   const collections = plans.map(({ resource }) => resource.name)
   if (ruledAmong(context, collections) === 'some') yield* lockRules(context)
   yield* lockCounters(context, plans)
-  for (const plan of plans) {
+  for (const [index, plan] of plans.entries()) {
     const { resource } = plan
+    // An import has one caller.
+    if (index === 0) yield* tellAttribution(context, attributionOf(plan))
     const decided = yield* decideCreate(context, plan)
     if (decided.kind === 'proposal') {
       yield* insertRecord(context, resource, yield* numbered(resource, decided.draft.values))
@@ -121,6 +124,7 @@ export function* createAll(
   )
   let index = 0
   for (const plan of plans) {
+    if (index === 0) yield* tellAttribution(context, attributionOf(plan))
     const decided = yield* decideCreate(context, plan)
     if (decided.kind === 'proposal') {
       yield* insertRecord(context, plan.resource, yield* numbered(plan.resource, decided.draft.values))

@@ -200,7 +200,7 @@ export function writeRecord(context: SqlContext, write: RecordWrite): Transactio
   const isNew = changed === undefined
   const id = String(values['id'])
   return context.dialect.writeRow({
-    ...{ collection: name, id, isNew, conditions, unchanged, answer, isWhole },
+    ...{ collection: name, id, isNew, conditions, unchanged, answer, isWhole, attribution: context.attribution },
     numbers: isNew ? numbersOf(resource, values) : [],
     change: isNew
       ? (further, numbers) => insertionSql(context, resource, { ...values, ...Object.fromEntries(numbers) }, further)
