@@ -1,8 +1,11 @@
 /** SUM-3: kept summaries are what a summary of all records finds, after changes of every kind. */
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
 import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import { administer } from '../../packages/server/src/server/open-database.ts'
 import { pick, randomFrom } from '../durability/random.ts'
+import { engine, type TrialDatabase } from '../engine.ts'
 import { purgeAt, type Trial, trial, trialFor } from '../harness.ts'
 import { fill, nowhere } from '../steps.ts'
 
@@ -198,4 +201,50 @@ describe('kept summaries', () => {
     assert.deepEqual(await counted('bob'), { group: { status: 'open' }, count: 2, sum: { pieces: '2' } })
     assert.deepEqual(await counted('root'), { group: { status: 'open' }, count: 3, sum: { pieces: '3' } })
   })
+
+  it('SUM-3: doctor compares them with the records, and requests read them', async () => {
+    const made = await trial(market)
+    const shops = await fill(made, 'shops', [{ name: 'a' }, { name: 'b' }])
+    await fill(
+      made,
+      'orders',
+      Array.from({ length: 20 }, () => order(shops)),
+    )
+    for (let step = 0; step < 30; step++) await change(made, shops)
+    await purgeAt(made.app, Date.now() + 2 * 86_400_000)
+    await made.app.storage.jobs.deleteExpired(Date.now())
+    await compare(made)
+    const administration = await administer({ database: made.database.address })
+    const exact = async () => [...((await administration.examine(made.app.catalog))?.summaries ?? [])]
+    const names = ['orders/by_status', 'orders/by_shop', 'orders/by_month']
+    assert.deepEqual(
+      await exact(),
+      names.map((name) => [name, true]),
+    )
+    await fill(made, 'orders', [
+      { shop_id: (await fill(made, 'shops', [{ name: 'c' }]))[0], pieces: 3, due: '2020-01-01' },
+    ])
+    await spoil(
+      made.database,
+      "update resourced_summaries set total = '4' where total = '3' and group1 = '=2020-01-01'",
+    )
+    assert.deepEqual(
+      await exact(),
+      names.map((name) => [name, name !== 'orders/by_month']),
+    )
+    const read = await made.send({ path: '/v2/orders/summary?group=due:year&sum=pieces' })
+    assert.deepEqual(read.json.data[0], { group: { 'due:year': '2020' }, count: 1, sum: { pieces: '4' } })
+    await made.close()
+  })
 })
+
+/** Changes a database past the server. */
+async function spoil({ address, rows }: TrialDatabase, statement: string): Promise<void> {
+  if (engine === 'postgres') {
+    await rows(statement)
+    return
+  }
+  const file = new DatabaseSync(address.slice('sqlite:'.length))
+  file.exec(statement)
+  file.close()
+}

@@ -294,6 +294,8 @@ export interface ResourceDeclaration {
   /** Fields that are unique together among live records. */
   readonly unique?: readonly (readonly string[])[]
   readonly deletion?: DeletionDeclaration
+  /** Changes by filter (BLK-3); those of more records than `above` are background jobs. */
+  readonly updates?: { readonly byFilter?: boolean; readonly above?: number }
   readonly access?: AccessDeclaration
   /**
    * Completes the record that a request creates or changes, inside the transaction (RES-13). It returns the values to
@@ -448,6 +450,8 @@ export interface InterfaceDeclaration {
     readonly bodyMembers?: number
     /** The most operations of a JSON Patch; default 1,000. */
     readonly patchOperations?: number
+    /** The most records that one request creates or changes by an array; default 1,000. */
+    readonly bulk?: number
     /** The most entries of `errors` in a response; default 100. */
     readonly errors?: number
     /** The most bytes of the records of one page, as JSON; default 4 MiB. */

@@ -161,6 +161,7 @@ export interface Resource {
   /** Sets of fields that are unique among live records; sets of one field come first. */
   readonly unique: readonly (readonly string[])[]
   readonly deletion: Deletion
+  readonly updates: Required<NonNullable<ResourceDeclaration['updates']>>
   /** Whether each change of a record is an event (EVT-1). */
   readonly events: boolean
   /** Whether each state of each record is kept (HIS-1), and for how long; without `keep`: for good. */
@@ -234,6 +235,8 @@ export interface Catalog {
     readonly bodyMembers: number
     /** The most operations of a JSON Patch (LIM-3). */
     readonly patchOperations: number
+    /** The most records of an array (BLK-1). */
+    readonly bulk: number
     /** The most entries of `errors` in a response (ERR-3). */
     readonly errors: number
     /** The most bytes of the records of one page, as JSON (LIM-6). */

@@ -14,8 +14,9 @@ import { metricsType } from 'resourced-contract/spec/media-types'
 import { type FileBody, type HttpRequest, type HttpResponse, isFile, isStream, splitTarget } from '../http/message.ts'
 import { applyRange } from '../http/ranges.ts'
 import type { Outcome } from '../plan/outcome.ts'
+import { outcomeFromStored } from '../plan/outcome-from-stored.ts'
 import type { CreateWebhook, Plan } from '../plan/plan.ts'
-import { outcomeFromStored, planRequest } from '../plan/plan-request.ts'
+import { planRequest } from '../plan/plan-request.ts'
 import { redactError, writeOnlyTexts } from '../plan/redact-error.ts'
 import type { Caller } from '../policy/caller.ts'
 import { describeCaller } from '../policy/permissions.ts'
@@ -170,9 +171,11 @@ async function metricsResponse({ app, caller }: Authorized): Promise<HttpRespons
 /** Runs a plan. Errors are logged, so values of `writeOnly` fields are taken out of them (SEC-3). */
 function run({ app: { storage }, caller, request }: Authorized, plan: Plan): Promise<Outcome> {
   const running = storage.run(plan, { callerId: caller.id, abandoned: request.abandoned })
-  if (!('body' in plan)) return running
+  const bodies = 'bodies' in plan ? plan.bodies : 'body' in plan ? [plan.body] : []
+  if (bodies.length === 0) return running
   return running.catch((error: unknown) => {
-    throw redactError(error, writeOnlyTexts(plan.versionResource ?? plan.resource, plan.body))
+    const texts = bodies.flatMap((body) => writeOnlyTexts(plan.versionResource ?? plan.resource, body))
+    throw redactError(error, texts)
   })
 }
 

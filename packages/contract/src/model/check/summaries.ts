@@ -20,9 +20,13 @@ function checkNames(parts: readonly Part[], known: readonly string[], what: stri
   const fields = new Set<string>()
   for (const part of parts) {
     const [field = ''] = part.text.split(':')
-    if (!known.includes(part.text)) part.report(`${what}: ${show(part.value)}`, suggest(part.text, known))
-    else if (fields.has(field))
+    if (!known.includes(part.text)) {
+      const period = known.find((name) => name === `${part.text}:month`)
+      const remedy = period === undefined ? suggest(part.text, known) : `Name a period: "${period}".`
+      part.report(`${what}: ${show(part.value)}`, remedy)
+    } else if (fields.has(field)) {
       part.report(`names ${field} again`, 'Keep the shortest period: the longer ones follow from it.')
+    }
     fields.add(field)
   }
 }

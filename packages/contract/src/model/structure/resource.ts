@@ -15,6 +15,7 @@ import {
   type SummaryDeclaration,
 } from '../declaration.ts'
 import { type EventKind, eventKinds } from '../event.ts'
+import { mostChangedAtOnce } from '../limits.ts'
 import { longestName, reservedFields, snakeCaseForm } from '../names.ts'
 import { systemFields } from '../resource.ts'
 import {
@@ -161,6 +162,21 @@ export const deletion = objectOf<DeletionDeclaration>(
     byFilter: flag('`DELETE` on the collection deletes the records that match a filter.'),
   },
   { write: 'Write deletion: { variant: "soft" }.' },
+)
+
+const updates = objectOf<NonNullable<ResourceDeclaration['updates']>>(
+  'Which changes of many records there are.',
+  {},
+  {
+    byFilter: flag('`PATCH` on the collection changes the records that match a filter (BLK-3).'),
+    above: whole(
+      0,
+      mostChangedAtOnce,
+      'Changes by filter of more records than this become background jobs, with 202.',
+      mostChangedAtOnce,
+    ),
+  },
+  { write: 'Write updates: { byFilter: true }.' },
 )
 
 const role: Node = {
@@ -323,6 +339,7 @@ export const resource = objectOf<ResourceDeclaration>(
       ...{ examples: [[['project_id', 'title']]], wording: 'elsewhere' },
     },
     deletion: ref('deletion'),
+    updates,
     access: {
       ...objectOf<Record<Action, unknown> & Pick<AccessDeclaration, 'fields'>>(
         'Who may perform each action, and who may use single fields. Actions that are left out require the role ' +

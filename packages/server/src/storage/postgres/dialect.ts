@@ -13,7 +13,7 @@ import { type ColumnSpec, defineColumn, type Held, type SearchSpec } from '../sq
 import { mostOccurrences } from '../sql/values.ts'
 import { type Bound, firstRow, ignoringRows, standalone } from '../transaction.ts'
 import { attribute, attributed, eventTriggers, horizon, snapshotSource } from './event-triggers.ts'
-import { slots, summaryTriggers } from './summary-triggers.ts'
+import { slots, summaryTriggers, takeSlots } from './summary-triggers.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */
 export const wordsColumn = '_words'
@@ -177,6 +177,7 @@ export const postgres: Dialect = {
     return sql`select ${raw(texts.join(', '))} from json_array_elements(cast(${JSON.stringify(rows)} as json))`
   },
   summaryTriggers,
+  takeSlots,
   orFail: empty,
   eventTriggers,
   snapshotSource,

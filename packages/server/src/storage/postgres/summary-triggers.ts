@@ -2,6 +2,7 @@
  * The triggers that keep summaries (SUM-3), once for each statement. A transaction changes the rows of one slot, which
  * no other running transaction has: so writers of one group never wait for each other.
  */
+import { raw } from 'sql-template-tag'
 import { identifier } from '../sql/columns.ts'
 import type { TableTrigger } from '../sql/dialect.ts'
 import {
@@ -18,6 +19,13 @@ import {
 /** A transaction begins with one of so many slots, by its connection. */
 export const slots = 16
 
+/** The advisory lock of a slot, as two numbers. */
+const slotLock = (table: string, slot: string) => `'${table}'::regclass::oid::int, ${slot}`
+
+/** See `Dialect.takeSlots`. */
+export const takeSlots = raw(`select slot from (select distinct slot from ${summariesTable} offset 0) slots
+  where pg_try_advisory_xact_lock(${slotLock(summariesTable, 'slot::int')})`)
+
 /** The triggers of a table that keep its summaries. */
 export function summaryTriggers(table: string, specs: readonly SummarySpec[]): TableTrigger[] {
   if (specs.length === 0) return []
@@ -31,7 +39,7 @@ export function summaryTriggers(table: string, specs: readonly SummarySpec[]): T
 declare
   _slot integer := pg_backend_pid() & ${slots - 1};
 begin
-  while not pg_try_advisory_xact_lock('${schema}.${summariesTable}'::regclass::oid::int, _slot) loop
+  while not pg_try_advisory_xact_lock(${slotLock(`${schema}.${summariesTable}`, '_slot')}) loop
     -- There are fewer transactions than slots, however many have the first ones.
     _slot := _slot + ${slots};
   end loop;

@@ -202,6 +202,11 @@ export interface Dialect {
   digits(value: Sql, scale: number): Sql
   /** The triggers of a table that keep its summaries (SUM-3). */
   summaryTriggers(table: string, specs: readonly SummarySpec[]): readonly TableTrigger[]
+  /**
+   * Takes the slots of kept figures that no running transaction has, and selects them as `slot`; `undefined` where one
+   * writer has the database, whose triggers delete the figures of empty groups.
+   */
+  readonly takeSlots: Sql | undefined
   /** A select of rows of texts: `text0`, `text1` and so on. */
   textRows(rows: readonly (readonly string[])[], width: number): Sql
 

@@ -2,14 +2,10 @@
  * Kept summaries (SUM-3): for each group of records a row with its number, and one for each field that is added up.
  * Triggers of the collection's table change these rows in the transaction of each change, whoever makes it.
  */
-import { mostDigits } from 'resourced-contract/model/decimal'
 import { dateParts } from 'resourced-contract/model/periods'
 import type { Resource } from 'resourced-contract/model/resource'
 import { type Group, groupsOf } from 'resourced-contract/model/summary'
-import sql, { join, raw, type Sql } from 'sql-template-tag'
-import type { Transaction } from '../transaction.ts'
-import { comparisonColumn, identifier, quoted } from './columns.ts'
-import type { Dialect } from './dialect.ts'
+import { comparisonColumn, identifier } from './columns.ts'
 
 /** The table of all kept summaries. */
 export const summariesTable = 'resourced_summaries'
@@ -73,42 +69,9 @@ export function summarizedColumns(specs: readonly SummarySpec[]): string[] {
 }
 
 /** The text that stands for a group's value in a column of a table. */
-function groupOfColumn(group: SummaryGroup | undefined): string {
+export function groupOfColumn(group: SummaryGroup | undefined): string {
   if (group === undefined) return "''"
   const column = identifier(group.column)
   const value = group.characters === undefined ? column : `substr(${column}, 1, ${group.characters})`
   return groupText(value, group)
-}
-
-/** Selects the figures of a summary, without their slot, by counting all live records. */
-export function countedSql(dialect: Dialect, table: string, spec: SummarySpec): Sql {
-  const groups = raw(groupColumns.map((name, index) => `${groupOfColumn(spec.groups[index])} as ${name}`).join(', '))
-  const named = raw(groupColumns.join(', '))
-  const select = (figure: string, total: Sql, amount?: string) => {
-    const [value, given] =
-      amount === undefined ? ['', ''] : [`, ${identifier(amount)} as amount`, ` and ${identifier(amount)} is not null`]
-    const rows = sql`select ${groups}${raw(value)} from ${quoted(table)} where deleted_at is null${raw(given)}`
-    const key = raw(`'${summaryName(table, spec)}' as summary, ${groupColumns.join(', ')}, '${figure}' as figure`)
-    return sql`select ${key}, count(*) as count, ${total} as total from (${rows}) live group by ${named}`
-  }
-  const figures = spec.sums.map(({ column, scale }) => {
-    const form = scale === null ? undefined : { precision: mostDigits, scale }
-    return select(column, dialect.digits(dialect.sum(raw('amount'), form), scale ?? 0), column)
-  })
-  return join([select('', raw('cast(null as text)')), ...figures], ' union all ')
-}
-
-/** Counts the summaries of a table anew. No other transaction may change the table meanwhile. */
-export function* recount(dialect: Dialect, table: string, specs: readonly SummarySpec[]): Transaction<void> {
-  yield* forget(table)
-  for (const spec of specs) {
-    yield sql`insert into ${raw(summariesTable)} (summary, ${raw(groupColumns.join(', '))}, figure, slot, count, total)
-      select summary, ${raw(groupColumns.join(', '))}, figure, 0, count, total from (${countedSql(dialect, table, spec)}) counted`
-  }
-}
-
-/** Deletes the figures of a table's summaries. */
-export function* forget(table: string): Transaction<void> {
-  const prefix = summaryName(table, { name: '' })
-  yield sql`delete from ${raw(summariesTable)} where substr(summary, 1, ${prefix.length}) = ${prefix}`
 }

@@ -131,6 +131,7 @@ export const sqlite: Dialect = {
   cast: (value, type) => (type === 'integer' ? sql`cast(${value} as integer)` : sql`${value}`),
   ...sums,
   summaryTriggers,
+  takeSlots: undefined,
   textRows: (rows, width) =>
     sql`select ${raw(Array.from({ length: width }, (_, index) => `value ->> ${index} as text${index}`).join(', '))}
       from json_each(${JSON.stringify(rows)})`,

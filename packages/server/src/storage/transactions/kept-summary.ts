@@ -9,6 +9,7 @@ import { comparisonColumn, quoted, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { groupColumns, summariesTable, summaryName } from '../sql/kept-summaries.ts'
 import { predicateSql } from '../sql/predicate.ts'
+import type { Transaction } from '../transaction.ts'
 
 /** The kept summary that answers a request; `undefined`: none does. */
 export function keptSummaryOf({ resource, list, groups, figures, zone }: ReadSummary): KeptSummary | undefined {
@@ -41,6 +42,22 @@ function followsFrom({ field, part, isDate }: Group, kept: Group, zone: string):
 
 function isSummed({ kind, field, constant }: Figure, sums: readonly string[]): boolean {
   return constant === undefined && (kind === 'sum' || kind === 'avg') && sums.includes(field)
+}
+
+/** Deletes the figures of groups that have lost all records. Returns how many rows. */
+export function* deleteEmptyFigures({ catalog, dialect }: SqlContext): Transaction<number> {
+  const hasSummaries = [...catalog.resources.values()].some(({ summaries }) => summaries !== undefined)
+  if (dialect.takeSlots === undefined || !hasSummaries) return 0
+  const slots = (yield dialect.takeSlots).map(({ slot }) => Number(slot))
+  const key = [...groupColumns, 'summary', 'figure'].map((name) => raw(name))
+  const same = key.map((name) => sql`figures.${name} = gone.${name}`)
+  // Those of other slots add up to what they are without these.
+  const isZero = sql`sum(count) = 0 and coalesce(sum(cast(total as numeric)), 0) = 0`
+  const gone = sql`select ${join(key)} from ${raw(summariesTable)} where ${dialect.isAnyOf(sql`slot`, slots)}
+    group by ${join(key)} having ${isZero}`
+  const deleted = yield sql`delete from ${raw(summariesTable)} figures using (${gone}) gone
+    where ${join(same, ' and ')} and ${dialect.isAnyOf(sql`figures.slot`, slots)} returning 1 as one`
+  return deleted.length
 }
 
 /**

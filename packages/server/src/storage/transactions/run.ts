@@ -15,7 +15,9 @@ import { createKey, revokeKey } from './keys.ts'
 import { restoreRecord } from './restore.ts'
 import { attributed, attributionOf } from './rows/attribution.ts'
 import { updateRecord } from './update.ts'
+import { updateMatching } from './update-matching.ts'
 import { createDelivery, createWebhook, deleteWebhook, updateWebhook } from './webhooks.ts'
+import { writeMany } from './write-many.ts'
 
 /** The result of such a transaction: the outcome for the caller, or how it is carried out. */
 export type Written = Outcome | Announced | Erasing
@@ -33,12 +35,16 @@ function changeOf(context: SqlContext, plan: Write): Transaction<Written> {
     case 'merge':
     case 'patch':
       return updateRecord(context, plan)
+    case 'write-many':
+      return onceForKey(context, plan, writeMany(context, plan))
     case 'delete':
       return deleteRecord(context, plan)
     case 'bulk-delete':
       return onceForKey(context, plan, bulkDelete(context, plan), isWaitedFor)
     case 'delete-matching':
       return deleteMatching(context, plan)
+    case 'update-matching':
+      return updateMatching(context, plan)
     case 'restore':
       return restoreRecord(context, plan)
     case 'erase-history':
