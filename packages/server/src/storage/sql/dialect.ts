@@ -6,7 +6,7 @@
 import type { DecimalForm } from 'resourced-contract/model/decimal'
 import type { Scalar } from 'resourced-contract/model/predicate'
 import type { Sql } from 'sql-template-tag'
-import type { Bound, Row, Statement, Transaction } from '../transaction.ts'
+import type { Bound, Row, Transaction } from '../transaction.ts'
 import type { Column, RecordedRow, SnapshotColumn } from './columns.ts'
 import type { EventSpec } from './event-columns.ts'
 import type { SummarySpec } from './kept-summaries.ts'
