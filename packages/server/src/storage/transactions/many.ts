@@ -51,7 +51,8 @@ export function* writeItems(context: SqlContext, items: Iterable<Item>, how: Wri
   for (const batch of batchesOf(items, how.areOne ? Number.POSITIVE_INFINITY : batchSize)) {
     const [item] = batch
     // All are of one caller.
-    if (context.attribution === undefined && item !== undefined && 'plan' in item) yield* tellAttribution(context, attributionOf(item.plan))
+    if (context.attribution === undefined && item !== undefined && 'plan' in item)
+      yield* tellAttribution(context, attributionOf(item.plan))
     if (!(yield* writeBatch(context, { items: batch, first, moves }, how))) break
     first += batch.length
   }
