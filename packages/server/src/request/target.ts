@@ -5,7 +5,8 @@
 
 import type { CountedAction } from 'resourced-contract/model/limits'
 import { type Catalog, isRestorable, type Resource } from 'resourced-contract/model/resource'
-import { fault } from 'resourced-contract/spec/faults'
+import { uniqueKeysOf } from 'resourced-contract/model/unique-keys'
+import { type Fault, fault } from 'resourced-contract/spec/faults'
 import { decodeTargetPart } from '../http/message.ts'
 
 /** Something that has an address. */
@@ -24,6 +25,8 @@ export type Target =
   | { readonly kind: 'restore'; readonly resource: Resource; readonly id: string }
   /** Previews the deletion of a record (DEL-12). */
   | { readonly kind: 'deletion'; readonly resource: Resource; readonly id: string }
+  /** Accepts transactions (BLK-4). */
+  | { readonly kind: 'transactions' }
   /** Accepts exports (JOB-6). */
   | { readonly kind: 'exports' }
   /** An export with its file and its job (LIM-8). */
@@ -70,6 +73,7 @@ const methods: Readonly<Record<Target['kind'], readonly string[]>> = {
   restore: ['POST', 'OPTIONS'],
   deletion: reading,
   'bulk-delete': ['POST', 'OPTIONS'],
+  transactions: ['POST', 'OPTIONS'],
   exports: ['POST', 'OPTIONS'],
   export: ['DELETE', 'OPTIONS'],
   'export-content': reading,
@@ -88,7 +92,6 @@ const systemRecord: Readonly<Record<string, readonly string[]>> = {
   deliveries: reading,
   events: reading,
 }
-const filtering = ['GET', 'HEAD', 'POST', 'DELETE', 'QUERY', 'OPTIONS']
 
 /** The methods of an address in the order of `Allow`; they do not depend on the caller. */
 export function methodsOf(target: Target): readonly string[] {
@@ -96,11 +99,17 @@ export function methodsOf(target: Target): readonly string[] {
     const { resource } = target
     if (resource.made !== 'by-clients' && target.kind === 'record')
       return systemRecord[resource.name] ?? readingOrDeleting
-    const isNested = target.kind === 'collection' && target.parent !== undefined
-    if (resource.made === 'by-server' || (resource.made === 'for-clients' && isNested)) return listing
-    if (target.kind === 'collection' && target.parent === undefined && resource.deletion.byFilter) return filtering
+    if (resource.made === 'by-server' || (resource.made === 'for-clients' && isNested(target))) return listing
+    if (target.kind === 'collection' && !isNested(target)) return methodsOfCollection(resource)
   }
   return methods[target.kind]
+}
+
+/** PUT needs a unique field (BLK-2), and DELETE is declared (DEL-10). */
+function methodsOfCollection(resource: Resource): readonly string[] {
+  if (resource.made !== 'by-clients') return methods.collection
+  const isPossible = { PUT: uniqueKeysOf(resource).size > 0, DELETE: resource.deletion.byFilter }
+  return everyMethod.filter((name) => isPossible[name as keyof typeof isPossible] ?? true)
 }
 
 /** Whether an address is that of the events (EVT-2). */
@@ -139,6 +148,9 @@ export function findTarget(catalog: Catalog, path: string, versioned = true): Fo
   if (collection === 'caller') return id === undefined ? found({ kind: 'caller' }) : missing
   if (collection === 'exports') return exportAt(id, child)
   const resource = catalog.resources.get(collection) ?? catalog.system.get(collection)
+  // A declared collection of this name keeps its address.
+  if (resource === undefined && collection === 'transactions' && id === undefined)
+    return found({ kind: 'transactions' })
   if (resource === undefined) return pageAt(segments, first, versioned)
   if (id === undefined) return found({ kind: 'collection', resource })
   if (child === undefined && id === 'bulk-delete' && resource.deletion.bulk !== undefined) {
@@ -217,6 +229,19 @@ export function requireMethod(target: Target, method: string): void {
   })
 }
 
+/** The refusal of a change by filter (BLK-3): PATCH of the collection takes only an array. */
+export function updateNotDeclared(target: Target): Fault {
+  const methods = methodsOf(target).join(', ')
+  return fault('UPDATE_BY_FILTER_NOT_DECLARED', {
+    detail: `This address supports ${methods}, and PATCH with an array of records.`,
+    headers: { Allow: methods },
+  })
+}
+
+function isNested(target: Target): boolean {
+  return target.kind === 'collection' && target.parent !== undefined
+}
+
 /**
  * The target of an address that has one and supports the method.
  *
@@ -264,6 +289,8 @@ export function routeOf(target: Target, basePath: string, root = ''): string {
       return `${basePath}/${target.resource.name}/summary`
     case 'bulk-delete':
       return `${basePath}/${target.resource.name}/bulk-delete`
+    case 'transactions':
+      return `${basePath}/transactions`
     case 'exports':
       return `${basePath}/exports`
     case 'export':
