@@ -38,19 +38,10 @@ export async function askAboutRelated(addressed: Authorized, authorize: Authoriz
 }
 
 function askedIn(input: Input): Asked {
-  switch (input.kind) {
-    case 'read-page':
-      return { selected: input.query, include: input.query.include }
-    case 'read-summary':
-      return { selected: input.query.list }
-    case 'read-record':
-      return { include: input.include }
-    case 'delete-matching':
-    case 'update-matching':
-      return { selected: input.selected }
-    default:
-      return {}
-  }
+  if (input.kind === 'read-page') return { selected: input.query, include: input.query.include }
+  if (input.kind === 'read-summary') return { selected: input.query.list }
+  if (input.kind === 'read-record') return { include: input.include }
+  return 'selected' in input ? { selected: input.selected } : {}
 }
 
 /**
