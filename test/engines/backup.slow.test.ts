@@ -130,7 +130,7 @@ for (const [one, other] of ways) {
     const triggers = '  + create the triggers of tickets\n  + count the summaries of tickets (by_month)\n'
     const hasTriggers = one === 'sqlite' && other === 'sqlite'
     if (hasTriggers) assert.equal(steps, 'The database fits the declaration: nothing to do.\n')
-    else assert.ok(steps?.endsWith(triggers), steps)
+    else assert.ok(steps?.endsWith(triggers), String(steps))
     // An export that was not finished begins again.
     await assertSame(to, from, ['resourced_work'])
 

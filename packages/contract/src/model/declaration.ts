@@ -10,6 +10,7 @@ import type {
   PrepareContext,
 } from './declared-functions.ts'
 import type { EventKind } from './event.ts'
+import type { SummaryDeclaration } from './kept-summary.ts'
 import type { Comparisons } from './operators.ts'
 
 /** The actions that access rules are declared for (AUT-3). */
@@ -272,14 +273,6 @@ export interface DeletionDeclaration {
   readonly repeated?: 'not-found' | 'no-content'
   readonly bulk?: false | { readonly max: number }
   readonly byFilter?: boolean
-}
-
-/** Figures that are kept with every change of a record (SUM-3). */
-export interface SummaryDeclaration {
-  /** The groups, as `group` of a request names them: at most three; none: one row for all records. */
-  readonly group: readonly string[]
-  /** Fields that are added up: integers and decimals. */
-  readonly sum?: readonly string[]
 }
 
 /** One resource: a collection and its records. */

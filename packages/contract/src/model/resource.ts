@@ -17,6 +17,7 @@ import type {
   ResourceDeclaration,
   ServerValue,
 } from './declaration.ts'
+import type { KeptSummary } from './kept-summary.ts'
 import type { CompleteKeywords } from './keywords.ts'
 import type { Rate } from './limits.ts'
 import { filterOperators, type Operator } from './operators.ts'
@@ -129,13 +130,6 @@ export interface Filterable {
 export interface FieldAccess {
   readonly read: readonly AccessRule[] | undefined
   readonly write: readonly AccessRule[] | undefined
-}
-
-/** A summary whose figures are kept with every change (SUM-3). Groups have the names that requests have. */
-export interface KeptSummary {
-  readonly name: string
-  readonly groups: readonly string[]
-  readonly sums: readonly string[]
 }
 
 /** One resource, complete. */

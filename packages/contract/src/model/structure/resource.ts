@@ -11,9 +11,9 @@ import {
   type RemovedField,
   type ResourceDeclaration,
   ruleCodeForm,
-  type SummaryDeclaration,
 } from '../declaration.ts'
 import { type EventKind, eventKinds } from '../event.ts'
+import type { SummaryDeclaration } from '../kept-summary.ts'
 import { longestName, reservedFields, snakeCaseForm } from '../names.ts'
 import { systemFields } from '../resource.ts'
 import {
