@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { defineInterface } from 'resourced-contract/model/inference/define-interface'
-import type { ReadEvents } from '../../packages/server/src/plan/plan.ts'
 import { planEvents } from '../../packages/server/src/plan/plan-events.ts'
+import type { ReadEvents } from '../../packages/server/src/plan/read-events.ts'
 import { places, type Trial, trialFor } from '../harness.ts'
 import { isSignedBy, startReceiver } from '../receiver.ts'
 

@@ -9,16 +9,15 @@ import {
   type Action,
   actions,
   type DeletionDeclaration,
-  type EventLimits,
   type FieldAccessDeclaration,
   type FieldDeclaration,
   type InterfaceDeclaration,
-  type RateDeclaration,
   type ResourceDeclaration,
 } from './declaration.ts'
+import type { EventLimits, RateDeclaration } from './declared-limits.ts'
 import { eventKinds } from './event.ts'
 import { completeField } from './field.ts'
-import { limitDefaults, parseRate, type Rate } from './limits.ts'
+import { limitDefaults, mostChangedAtOnce, parseRate, type Rate, type Rates } from './limits.ts'
 import { deepFreeze, plainCopy } from './plain-copy.ts'
 import {
   type Catalog,
@@ -26,7 +25,6 @@ import {
   type Dependent,
   type Field,
   type FieldAccess,
-  type Rates,
   type Resource,
   withIndexes,
 } from './resource.ts'
@@ -62,6 +60,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
       bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,
       bodyMembers: declared.limits?.bodyMembers ?? limitDefaults.bodyMembers,
       patchOperations: declared.limits?.patchOperations ?? limitDefaults.patchOperations,
+      bulk: declared.limits?.bulk ?? limitDefaults.bulk,
       errors: declared.limits?.errors ?? limitDefaults.errors,
       pageBytes: declared.limits?.pageBytes ?? limitDefaults.pageBytes,
       include: { ...limitDefaults.include, ...declared.limits?.include },
@@ -115,6 +114,7 @@ function startResource(name: string, declared: ResourceDeclaration, made: Resour
     within: parent?.reference && { field: parent.name, collection: parent.reference.collection },
     unique: uniqueSets(fields, declared.unique ?? []),
     deletion: completeDeletion(declared.deletion ?? {}),
+    updates: { byFilter: false, above: mostChangedAtOnce, ...declared.updates },
     events: declared.events ?? false,
     order: 'by-id',
     access: completeAccess(declared.access ?? {}),
@@ -228,7 +228,9 @@ function titleOf(name: string): string {
 }
 
 /** The kinds of jobs. */
-export const jobKinds = ['deletion', 'bulk-deletion', 'filtered-deletion', 'restoration', 'purge', 'export'] as const
+export const jobKinds = [
+  'deletion', 'bulk-deletion', 'filtered-deletion', 'restoration', 'update', 'purge', 'export',
+] as const // biome-ignore format: one row reads best
 export type JobKind = (typeof jobKinds)[number]
 
 /** The states of a job (JOB-2). The last two are final. */

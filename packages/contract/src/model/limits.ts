@@ -10,6 +10,7 @@ export const limitDefaults = {
   bodyBytes: 1_048_576,
   bodyMembers: 20_000,
   patchOperations: 1_000,
+  bulk: 1_000,
   include: { paths: 8, records: 1_000 },
   errors: 100,
   callerRate: '600/minute',
@@ -18,6 +19,9 @@ export const limitDefaults = {
   exports: { count: 20, bytes: 1_073_741_824, total: 10_737_418_240 },
   events: { retention: 'P7D', streams: 20 },
 } as const
+
+/** The most records that a change by filter changes in one transaction (BLK-3). */
+export const mostChangedAtOnce = 1_000
 
 /** The actions that rates can be declared for. Reading deleted records counts as a read. */
 export const countedActions = ['read', 'create', 'update', 'delete', 'restore'] as const satisfies readonly Action[]
@@ -42,4 +46,14 @@ export function parseRate(text: string): Rate | undefined {
   const [, most, unit = ''] = /^([1-9]\d{0,8})\/(second|minute|hour)$/.exec(text) ?? []
   const window = units[unit]
   return window === undefined ? undefined : { most: Number(most), window }
+}
+
+/** Rate limits (LIM-1). */
+export interface Rates {
+  /** Requests of one caller. */
+  readonly caller: Rate
+  /** Failed authentications from one address. */
+  readonly address: Rate
+  /** Requests of one caller for an action, by `collection.action`; either may be `*`. */
+  readonly actions: ReadonlyMap<string, Rate>
 }

@@ -10,16 +10,15 @@ import type {
   AccessRule,
   Action,
   BusinessRule,
-  ExportLimits,
-  IncludeLimits,
   InterfaceDeclaration,
   OnDelete,
   ResourceDeclaration,
   ServerValue,
 } from './declaration.ts'
+import type { ExportLimits, IncludeLimits } from './declared-limits.ts'
 import type { KeptSummary } from './kept-summary.ts'
 import type { CompleteKeywords } from './keywords.ts'
-import type { Rate } from './limits.ts'
+import type { Rates } from './limits.ts'
 import { filterOperators, type Operator } from './operators.ts'
 import type { ValidateValue } from './schema.ts'
 
@@ -153,6 +152,7 @@ export interface Resource {
   /** Sets of fields that are unique among live records; sets of one field come first. */
   readonly unique: readonly (readonly string[])[]
   readonly deletion: Deletion
+  readonly updates: Required<NonNullable<ResourceDeclaration['updates']>>
   /** Whether each change of a record is an event (EVT-1). */
   readonly events: boolean
   /**
@@ -189,16 +189,6 @@ export interface Resource {
   readonly shape: string
 }
 
-/** Rate limits (LIM-1). */
-export interface Rates {
-  /** Requests of one caller. */
-  readonly caller: Rate
-  /** Failed authentications from one address. */
-  readonly address: Rate
-  /** Requests of one caller for an action, by `collection.action`; either may be `*`. */
-  readonly actions: ReadonlyMap<string, Rate>
-}
-
 /** An interface, complete and frozen. */
 export interface Catalog {
   readonly name: string
@@ -224,6 +214,8 @@ export interface Catalog {
     readonly bodyMembers: number
     /** The most operations of a JSON Patch (LIM-3). */
     readonly patchOperations: number
+    /** The most records of an array (BLK-1). */
+    readonly bulk: number
     /** The most entries of `errors` in a response (ERR-3). */
     readonly errors: number
     /** The most bytes of the records of one page, as JSON (LIM-6). */

@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { webhookSecretPrefix } from 'resourced-contract/model/delivery'
-import type { ReadEvent } from '../plan/plan.ts'
+import type { ReadEvent } from '../plan/read-events.ts'
 
 /** The media type of an event. */
 export const cloudEventType = 'application/cloudevents+json; charset=utf-8'

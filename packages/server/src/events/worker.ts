@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { uuidv7 } from 'uuidv7'
-import type { ReadEvent } from '../plan/plan.ts'
+import type { ReadEvent } from '../plan/read-events.ts'
 import type {
   ClaimedDelivery,
   ConsumerState,

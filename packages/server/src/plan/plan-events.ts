@@ -4,7 +4,7 @@ import { always, never, type Predicate } from 'resourced-contract/model/predicat
 import { type Catalog, isMapped, resourceOfStored } from 'resourced-contract/model/resource'
 import { permit, permitFields } from '../policy/permit.ts'
 import { jsonFromStored } from '../versions/translate-record.ts'
-import type { EventsOutcome, ReadEvents } from './plan.ts'
+import type { EventsOutcome, ReadEvents } from './read-events.ts'
 
 /** A permission without the events of collections that a version does not have. */
 export function eventsIn(versionCatalog: Catalog, permitted: Predicate): Predicate {

@@ -4,7 +4,6 @@
  */
 
 import type { CallerView } from 'resourced-contract/model/declared-functions'
-import type { EventKind, EventPosition } from 'resourced-contract/model/event'
 import type { FieldGrants } from 'resourced-contract/model/field-grants'
 import type { Position, Predicate, SortTerm } from 'resourced-contract/model/predicate'
 import type { MappedResource, Resource } from 'resourced-contract/model/resource'
@@ -14,6 +13,7 @@ import type { Conditions } from '../http/preconditions.ts'
 import type { Preferred } from '../http/preferences.ts'
 import type { ExportFormat } from './export-document.ts'
 import type { DeletedRecords, Include } from './include.ts'
+import type { WriteMany } from './many.ts'
 
 export type { Conditions } from '../http/preconditions.ts'
 
@@ -114,7 +114,7 @@ export interface ReadSummary {
 }
 
 /** What every change has: the caller and the moment. */
-interface Change extends Presentation {
+export interface Change extends Presentation {
   readonly resource: Resource
   readonly caller: CallerView
   /** Milliseconds since 1970. */
@@ -227,6 +227,25 @@ export interface DeleteMatching extends Removal {
   readonly filter: Predicate
   readonly conditions: Conditions
   /** If more records match than this, nothing is deleted; `undefined`: no such bound. */
+  readonly most: number | undefined
+}
+
+/** A change of all records that match a filter (BLK-3). */
+export interface UpdateMatching extends Change {
+  readonly kind: 'update-matching'
+  /** The change of each of them, a merge patch. Its id and its conditions have no meaning. */
+  readonly update: Update
+  /** The id of the job that the change may become. */
+  readonly change: string
+  /** The address of that job. */
+  readonly statusUrl: string
+  /** A change of more records than this becomes a job. */
+  readonly above: number
+  readonly filter: Predicate
+  /** The records that the caller may read and change. */
+  readonly permitted: Predicate
+  readonly conditions: Conditions
+  /** If more records match than this, nothing is changed; `undefined`: no such bound. */
   readonly most: number | undefined
 }
 
@@ -380,9 +399,11 @@ export type Read = ReadRecord | ReadPage | ReadSummary | PreviewDeletion
 export type Write =
   | Create
   | Update
+  | WriteMany
   | Delete
   | BulkDelete
   | DeleteMatching
+  | UpdateMatching
   | Restore
   | Export
   | CreateKey
@@ -393,58 +414,3 @@ export type Write =
   | CreateDelivery
   | DeleteJob
 export type Plan = Read | Write
-
-/**
- * Reads events in their order, after a position (EVT-2): for streams, deliveries and functions (`EventStore`). One
- * read examines a bounded number of events, so that a caller who may read few of them delays nobody. A reader that
- * wants more reads again, after the position of the outcome.
- */
-export interface ReadEvents extends Presentation {
-  readonly kind: 'read-events'
-  /** The resource `events`. */
-  readonly resource: Resource
-  /** The version that names collections and represents records. */
-  readonly version: string
-  /** The position after which events are read; 0: from the first. */
-  readonly after: number
-  /** The mark of this position, if its event must still be the same (`EventPosition`). */
-  readonly mark?: number
-  /** The most events of the outcome. */
-  readonly limit: number
-  /** The members of the representations beside `id`; left out: all. */
-  readonly fields?: readonly string[]
-  /** On collection, record, kind and created_at, in stored terms. */
-  readonly filter: Predicate
-  /** The events that may be read (EVT-4). */
-  readonly permitted: Predicate
-}
-
-/** One event, as a reader of `read-events` gets it. */
-export interface ReadEvent {
-  /** Never sent to clients (AUT-9). */
-  readonly position: number
-  readonly id: string
-  /** The collection, as the version of the plan names it. */
-  readonly collection: string
-  /** The id of the record. */
-  readonly record: string
-  readonly kind: EventKind
-  readonly createdAt: string
-  /** The representation of the event in that version: the JSON that `GET /events/{id}` gives. */
-  readonly json: string
-}
-
-/** The result of `ReadEvents`: the position up to which events were examined, and what was found. */
-export interface EventsOutcome extends EventPosition {
-  /** In their order. */
-  readonly events: readonly ReadEvent[]
-  /**
-   * The position up to which all events were examined, beyond the last one of `events` perhaps. No event can appear
-   * before it any more.
-   */
-  readonly position: number
-  /** Whether there may be more events after this position now; otherwise the reader waits for new ones. */
-  readonly more: boolean
-  /** The plan begins after an event that the database has lost: what follows may not continue it. */
-  readonly isLost?: boolean
-}

@@ -22,6 +22,7 @@ export function checkResource(resource: ResourceView, resources: ResourceViews):
   checkUnique(resource)
   checkSummaries(resource)
   checkDeletion(resource)
+  checkUpdates(resource)
   const dependencies = checkAccess(resource, resources)
   checkPrepare(part.key('prepare'))
   checkEventFunctions(resource)
@@ -119,6 +120,14 @@ function checkDeletion(resource: ResourceView): void {
   const deletion = resource.part.key('deletion')
   checkDuration(deletion.key('gracePeriod'), 'Write a longer one, or variant: hard.')
   if (deletion.record['variant'] === 'hard') checkHard(deletion.key('restorable'), deletion.key('gracePeriod'))
+}
+
+/** Checks which changes of many records there are. */
+function checkUpdates(resource: ResourceView): void {
+  const updates = resource.part.key('updates')
+  const above = updates.key('above')
+  if (above.isAbsent || updates.record['byFilter'] === true) return
+  above.report('has no effect without byFilter: true', 'Write updates: { byFilter: true, above: … }, or remove it.')
 }
 
 /** Records of the variant `hard` are not kept for a while. */

@@ -5,9 +5,10 @@ import { carriers, type InterfaceDeclaration, type VersionDeclaration } from '..
 import { countedActions, limitDefaults } from '../limits.ts'
 import { hyphenedForm, longestName, reservedCollections } from '../names.ts'
 import { arrayOf, choice, functionOnly, mapOf, type Node, objectOf, prose, ref, whole } from '../structure-node.ts'
+import { change } from './change.ts'
 import { condition, conditionValue } from './condition.ts'
 import { field, innerSchema } from './field.ts'
-import { accessRule, change, deletion, duration, resource, rule } from './resource.ts'
+import { accessRule, deletion, duration, resource, rule } from './resource.ts'
 
 type Limits = NonNullable<InterfaceDeclaration['limits']>
 
@@ -129,6 +130,7 @@ const limits = objectOf<Limits>(
       limitDefaults.bodyMembers,
     ),
     patchOperations: whole(1, 100_000, 'The most operations of a JSON Patch.', limitDefaults.patchOperations),
+    bulk: whole(1, 100_000, 'The most records that one request creates or changes by an array.', limitDefaults.bulk),
     errors: whole(
       ...([1, mostErrors] as const),
       'The most entries of `errors` in a response. Its `error_count` is the number of all errors.',

@@ -1,19 +1,17 @@
-/** The structure of a resource: fields, deletion, access rules and business rules; and of changes between versions. */
+/** The structure of a resource: fields, deletion, access rules and business rules. */
 import {
   type AccessDeclaration,
   type Action,
   actions,
   type BusinessRule,
-  type ChangeDeclaration,
-  type ConvertedField,
   type DeletionDeclaration,
   type FieldAccessDeclaration,
-  type RemovedField,
   type ResourceDeclaration,
   ruleCodeForm,
 } from '../declaration.ts'
 import { type EventKind, eventKinds } from '../event.ts'
 import type { SummaryDeclaration } from '../kept-summary.ts'
+import { mostChangedAtOnce } from '../limits.ts'
 import { longestName, reservedFields, snakeCaseForm } from '../names.ts'
 import { systemFields } from '../resource.ts'
 import {
@@ -30,7 +28,7 @@ import {
   whole,
 } from '../structure-node.ts'
 
-const name = (description: string, ...examples: string[]): Node => ({
+export const name = (description: string, ...examples: string[]): Node => ({
   ...{ description, type: 'string', examples },
   wording: 'elsewhere',
 })
@@ -157,6 +155,21 @@ export const deletion = objectOf<DeletionDeclaration>(
     byFilter: flag('`DELETE` on the collection deletes the records that match a filter.'),
   },
   { write: 'Write deletion: { variant: "soft" }.' },
+)
+
+const updates = objectOf<NonNullable<ResourceDeclaration['updates']>>(
+  'Which changes of many records there are.',
+  {},
+  {
+    byFilter: flag('`PATCH` on the collection changes the records that match a filter (BLK-3).'),
+    above: whole(
+      0,
+      mostChangedAtOnce,
+      'Changes by filter of more records than this become background jobs, with 202.',
+      mostChangedAtOnce,
+    ),
+  },
+  { write: 'Write updates: { byFilter: true }.' },
 )
 
 const role: Node = {
@@ -318,6 +331,7 @@ export const resource = objectOf<ResourceDeclaration>(
       ...{ examples: [[['project_id', 'title']]], wording: 'elsewhere' },
     },
     deletion: ref('deletion'),
+    updates,
     access: {
       ...objectOf<Record<Action, unknown> & Pick<AccessDeclaration, 'fields'>>(
         'Who may perform each action, and who may use single fields. Actions that are left out require the role ' +
@@ -381,63 +395,4 @@ export const resource = objectOf<ResourceDeclaration>(
     ),
   },
   { write: 'Write { fields: { title: { type: "string" } } }.' },
-)
-
-const fieldSchema: Node = ref('field', {
-  description: 'The field as older versions have it.',
-  wording: 'elsewhere',
-})
-
-const removed = objectOf<RemovedField>(
-  'A field that only older versions have. Values that clients send are validated and dropped.',
-  { schema: fieldSchema, value: { description: 'The value that older versions return.', wording: 'elsewhere' } },
-  { before: name('The next field in the order of older versions; default: the field is the last.', 'title') },
-  { write: 'Write { schema: { type: "integer" }, value: 3 }.' },
-)
-
-const converted = objectOf<ConvertedField>(
-  'A field whose values differ in older versions. Only in TypeScript and JavaScript.',
-  {
-    schema: fieldSchema,
-    older: functionOnly('`(value) => value`: the value that older versions return.'),
-    newer: functionOnly('`(value) => value`: the value to store for one of an older version.'),
-  },
-  {},
-  { write: 'Write { schema, older: (value) => …, newer: (value) => … }.' },
-)
-
-const changeExample = 'Write { version: "v2", resource: "tasks", rename: { name: "title" } }.'
-
-export const change = objectOf<ChangeDeclaration>(
-  'What a version changed in a collection.',
-  {
-    version: name('The version that made the change.', 'v2'),
-    resource: name("The collection's name in that version.", 'tasks'),
-  },
-  {
-    was: name("The collection's name before the change.", 'todos'),
-    collection: choice(
-      ['added', 'removed'],
-      '`added`: older versions do not have the collection. `removed`: only older versions have it.',
-    ),
-    rename: mapOf(
-      name('The name in this version.', 'title'),
-      'The new names of fields by their old names.',
-      changeExample,
-      { examples: [{ name: 'title' }] },
-    ),
-    add: arrayOf(
-      { type: 'string', wording: 'elsewhere' },
-      'Fields that older versions do not have.',
-      { what: 'an array of field names', write: 'Write ["labels"].' },
-      { examples: [['labels']] },
-    ),
-    remove: mapOf(removed, 'Fields that only older versions have, by name.', changeExample),
-    convert: mapOf(
-      converted,
-      'Fields whose values differ in older versions, by the name in this version.',
-      changeExample,
-    ),
-  },
-  { write: changeExample },
 )

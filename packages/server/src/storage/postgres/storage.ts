@@ -10,7 +10,6 @@ import type { Apply } from '../migration/migration-step.ts'
 import { type Epochs, type SqlContext, sqlContext } from '../sql/context.ts'
 import type { EventStore, OnCommit, OnReplica, Requester, Storage } from '../storage.ts'
 import { constant, firstRow, singleStatement } from '../transaction.ts'
-import { createAll, createRecords } from '../transactions/create.ts'
 import { previewDeletion } from '../transactions/delete/preview.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { deliveryStore } from '../transactions/delivery-store.ts'
@@ -20,6 +19,7 @@ import { keptSummaryOf } from '../transactions/kept-summary.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { finishLarge } from '../transactions/large-changes.ts'
 import { listOf, visitsFew } from '../transactions/list.ts'
+import { loadAll, loadSome } from '../transactions/load.ts'
 import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { Memory } from '../transactions/memory.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
@@ -135,12 +135,15 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
       }
       if (plan.kind === 'read-summary') return reading((source) => summaryFrom(source, context, plan, requester))
       const isolation = isolationOf(context, plan)
-      const written = await database.write(() => writeTransaction(context, plan), isChange, { isolation })
+      const written = await database.write(() => writeTransaction(context, plan), isChange, {
+        isolation,
+        isRepeatable: 'idempotency' in plan && plan.idempotency !== undefined,
+      })
       return isFinal(written) ? written : finishLarge({ context, runner: database, background }, plan, written)
     },
     load(plans, whenRefused) {
       return database.write(
-        () => createRecords(context, plans, whenRefused),
+        () => loadSome(context, plans, whenRefused),
         (outcomes) => outcomes.includes(undefined),
         { isolation: isolationOfAll(context, plans), isLong: true },
       )
@@ -148,7 +151,7 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
     loadAll(whole) {
       const plans = whole.resources.map((resource) => ({ resource }))
       return database.write(
-        () => createAll(context, whole),
+        () => loadAll(context, whole),
         (refusals) => refusals.length === 0,
         { isolation: isolationOfAll(context, plans), isLong: true },
       )
@@ -262,9 +265,11 @@ async function summaryFrom(
 function isolationOf(context: SqlContext, plan: Pick<Write, 'kind' | 'resource'>): Isolation {
   switch (plan.kind) {
     case 'create':
+    case 'write-many':
     case 'replace':
     case 'merge':
     case 'patch':
+    case 'update-matching':
       return ruledAmong(context, [plan.resource.name]) === 'all' ? 'serializable' : 'read committed'
     case 'delete':
     case 'bulk-delete':

@@ -38,7 +38,9 @@ const first: ReadonlySet<string> = new Set<Outcome['kind']>([
 ])
 
 /** The outcomes that are kept: changes that were made. */
-const made: ReadonlySet<string> = new Set<Outcome['kind']>(['created', 'updated', 'bulk-deleted', 'accepted'])
+const made: ReadonlySet<string> = new Set<Outcome['kind']>([
+  'created', 'updated', 'written-many', 'bulk-deleted', 'accepted',
+]) // biome-ignore format: one row reads best
 
 /**
  * Makes a change once for its idempotency key. The first answer is kept in the transaction that makes the change, and
@@ -102,14 +104,19 @@ function* findAnswer(plan: Repeatable, { scope, fingerprint }: Idempotency): Tra
  */
 function masked({ resource, versionResource, readableFields }: Repeatable, answer: Outcome): Outcome {
   if (readableFields === undefined || resource === undefined) return answer
-  if ((answer.kind !== 'created' && answer.kind !== 'updated') || answer.json === undefined) return answer
-  const record = JSON.parse(answer.json) as Record<string, unknown>
+  if ((answer.kind !== 'created' && answer.kind !== 'updated' && answer.kind !== 'written-many') || !answer.json)
+    return answer
   const names = Object.keys(readableFields)
-  for (const stored of names) {
-    const name = versionResource === undefined ? stored : versionResource.mapping.fromStored.get(stored)
-    if (name !== undefined && Object.hasOwn(record, name)) record[name] = null
+  const mask = (record: Record<string, unknown> | null) => {
+    for (const stored of names) {
+      const name = versionResource === undefined ? stored : versionResource.mapping.fromStored.get(stored)
+      if (record !== null && name !== undefined && Object.hasOwn(record, name)) record[name] = null
+    }
+    return JSON.stringify(record)
   }
-  return { ...answer, json: JSON.stringify(record), hidden: names.map((name) => `,${name}`).join('') }
+  const json = JSON.parse(`[${answer.json}]`).map(mask).join(',\n')
+  if (answer.kind === 'written-many') return { ...answer, json }
+  return { ...answer, json, hidden: names.map((name) => `,${name}`).join('') }
 }
 
 /** Keeps the first answer, in place of one that has expired. */
