@@ -5,6 +5,7 @@ import { isUtf8, parseContentType } from 'resourced-contract/fields/content-type
 import { parseIdempotencyKey } from 'resourced-contract/fields/idempotency-key'
 import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
 import { controlParameters } from 'resourced-contract/model/names'
+import { isObject } from 'resourced-contract/model/plain-copy'
 import type { Resource } from 'resourced-contract/model/resource'
 import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { bodyTypes } from 'resourced-contract/spec/media-types'
@@ -273,6 +274,28 @@ async function readBody(
   }
   const value = readJson(await request.readBody(maxBytes), { maxDepth: deepestNesting, maxMembers })
   return { value, mediaType: type.mediaType }
+}
+
+/** How many records a request changes, as far as its input says so. */
+export function changesIn(input: Input): number {
+  switch (input.kind) {
+    case 'write-many':
+      return input.bodies.length
+    case 'bulk-delete': {
+      const { ids = [], dry_run: isDryRun } = isObject(input.body) ? input.body : {}
+      return Array.isArray(ids) && isDryRun !== true ? ids.length : 0
+    }
+    case 'create':
+    case 'replace':
+    case 'merge':
+    case 'patch':
+    case 'delete':
+    case 'delete-matching':
+    case 'restore':
+      return 1
+    default:
+      return 0
+  }
 }
 
 /** Decides the preferences of a request: those that its address follows (MET-8). */
