@@ -214,11 +214,12 @@ function completeFieldAccess(
   return entries.length === 0 ? {} : { fieldAccess: new Map(entries) }
 }
 
-function completeRates({ caller, address, actions = {} }: RateDeclaration): Rates {
+function completeRates({ caller, address, changes, actions = {} }: RateDeclaration): Rates {
   const rateOf = (text: string) => parseRate(text) as Rate
   return {
     caller: rateOf(caller ?? limitDefaults.callerRate),
     address: rateOf(address ?? limitDefaults.addressRate),
+    ...(changes !== undefined && { changes: rateOf(changes) }),
     actions: new Map(Object.entries(actions).map(([name, text]) => [name, rateOf(text)])),
   }
 }

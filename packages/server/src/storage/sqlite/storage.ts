@@ -116,6 +116,8 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const background = inMemory
     ? backgroundOf(context, runner)
     : backgroundOf(context, runner, longReads({ path: options.path, catalog }, requireFile))
+  // Many records change pages all over the indexes, again and again.
+  const holdMorePages = () => writing.execute('pragma cache_size = -64000')
   let closing = false
   const copier = inMemory || synchronous === 'off' ? undefined : threadedCopier(options.path, requireFile)
   const checkpoints = copier && new Checkpoints(writing, copier)
@@ -140,6 +142,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       if (plan.kind === 'read-page') return pages.read(plan, requester)
       if (plan.kind === 'read-summary') return pages.summary(plan, requester)
       if (plan.kind === 'preview-deletion') return pages.preview(plan, requester)
+      if (plan.kind === 'write-many') holdMorePages()
       const written = writer.write(() => writeTransaction(context, plan), isChange)
       const ended = written.then((outcome) =>
         isFinal(outcome) ? outcome : writer.answer(() => finishLarge({ context, runner, background }, plan, outcome)),
@@ -147,8 +150,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       return scrubber === undefined || !mayErase(plan, erases) ? ended : ended.finally(() => scrubber.note())
     },
     load(plans, whenRefused, most = Number.POSITIVE_INFINITY) {
-      // Many records change pages all over the indexes, again and again.
-      writing.execute('pragma cache_size = -64000')
+      holdMorePages()
       return writer.write(
         () => {
           // Nobody waits for a file that is being filled.
@@ -159,7 +161,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       )
     },
     loadAll(whole) {
-      writing.execute('pragma cache_size = -64000')
+      holdMorePages()
       return writer.write(
         () => loadAll(context, whole),
         (refusals) => refusals.length === 0,
