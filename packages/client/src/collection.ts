@@ -13,6 +13,7 @@ import type {
   CollectionTypes,
   JsonObject,
   Page,
+  PageParameters,
   Query,
   UntypedCollection,
   UntypedInterface,
@@ -50,19 +51,12 @@ export interface GetOptions<Name extends string> extends CallOptions {
 }
 
 /** The parameters of a list besides its filters. */
-export interface ListParameters<Sort extends string, Name extends string> {
+export interface ListParameters<Sort extends string, Name extends string> extends PageParameters {
   /** The order, such as `-due_on`, or several terms. */
   readonly sort?: Sort | readonly Sort[]
   /** The fields to return; `id` is always included. */
   readonly fields?: Name | readonly Name[]
   readonly include_deleted?: boolean | 'only'
-  /** The zone of a day in a filter of a date-time, such as `Europe/Berlin`; without it UTC. Only beside a day. */
-  readonly timezone?: string
-  readonly limit?: number
-  readonly cursor?: string
-  readonly page?: number
-  readonly per_page?: number
-  readonly offset?: number
 }
 
 /** The query parameters of a list. */

@@ -63,6 +63,17 @@ export type TypesOf<T> = string extends keyof T
 /** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
+/** The query parameters that choose a page, and the zone of its days. The three styles of pages do not mix. */
+export interface PageParameters {
+  /** The zone of days in filters, and of groups of date-times, such as `Europe/Berlin`; without it UTC. Only beside these. */
+  readonly timezone?: string
+  readonly limit?: number
+  readonly cursor?: string
+  readonly page?: number
+  readonly per_page?: number
+  readonly offset?: number
+}
+
 /** Where a page is. Cursors and numbers are there as the request asked for pages. */
 export interface Pagination {
   readonly total_count: number

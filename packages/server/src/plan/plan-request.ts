@@ -18,7 +18,6 @@ import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { bindingOf, openCursor } from './cursor.ts'
 import { unsettableMembers } from './issue.ts'
-import type { WriteMany } from './many.ts'
 import type {
   BulkDelete,
   Create,
@@ -30,6 +29,7 @@ import type {
   ReadPage,
   Removal,
   Update,
+  WriteMany,
 } from './plan.ts'
 import { eventsIn } from './plan-events.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
@@ -37,6 +37,7 @@ import { fieldGrantsOf, readableFieldsOf, readableReferencesOf, targetsOf } from
 import { includeOf } from './plan-include.ts'
 import { planKey, planRevocation } from './plan-key.ts'
 import { planSummary } from './plan-summary.ts'
+import { planTransaction } from './plan-transaction.ts'
 import { planDelivery, planWebhook, planWebhookDeletion, planWebhookUpdate } from './plan-webhook.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 import { permittedSelection, selectionOf } from './select.ts'
@@ -65,6 +66,7 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
     return { ...planRequest(planning, translateTarget(target), input), versionResource } as Plan
   }
   if (input.kind === 'export') return planExport(planning, input)
+  if (input.kind === 'transaction') return planTransaction(planning, input, planRequest)
   if (input.kind === 'delete' && target.kind === 'export') {
     return planJobDeletion(planning, { id: target.id, mustExport: true }, input.conditions)
   }
@@ -88,7 +90,7 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
 function planForClient(
   planning: Planning,
   target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' }>,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' | 'transaction' }>,
 ): Plan | undefined {
   const { resource } = target
   switch (resource.name) {
@@ -115,7 +117,7 @@ function planForClient(
 function planForResource(
   planning: Planning,
   target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' }>,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' | 'transaction' }>,
 ): Plan {
   const { caller, catalog, now } = planning
   const { resource } = target

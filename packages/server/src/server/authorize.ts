@@ -46,10 +46,33 @@ function askedIn(input: Input): Asked {
     case 'read-record':
       return { include: input.include }
     case 'delete-matching':
+    case 'update-matching':
       return { selected: input.selected }
     default:
       return {}
   }
+}
+
+/**
+ * Asks the function about each operation of a transaction, as about a request of its own.
+ *
+ * @returns the input, with the first refusal
+ */
+export async function askAboutOperations(
+  addressed: Addressed,
+  authorize: Authorize,
+  input: Extract<Input, { readonly kind: 'transaction' }>,
+): Promise<typeof input> {
+  for (const [index, { method, path, target }] of input.operations.entries()) {
+    const operation = { ...addressed, target, instance: `${addressed.basePath}${path}` }
+    try {
+      await ask(addressed, authorize, descriptionOf(operation, method))
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      return { ...input, refusal: { index, fault: error } }
+    }
+  }
+  return input
 }
 
 async function ask(addressed: Addressed, authorize: Authorize, described: Description): Promise<void> {
@@ -70,8 +93,10 @@ async function ask(addressed: Addressed, authorize: Authorize, described: Descri
   }
 }
 
-function descriptionOf({ request, target, caller: { id, roles, claims }, instance, app }: Addressed): Description {
-  const { method, address } = request
+function descriptionOf(addressed: Addressed, method = addressed.request.method): Description {
+  const { request, target, instance, app } = addressed
+  const { id, roles, claims } = addressed.caller
+  const { address } = request
   return {
     ...{ method, path: instance, address, now: app.now() },
     collection: 'resource' in target ? storedResource(target.resource).name : undefined,

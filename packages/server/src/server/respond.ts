@@ -23,7 +23,7 @@ import { isAdministrator } from '../policy/permit.ts'
 import { represent } from '../reply/represent.ts'
 import { preferencesOf, readWithBody, readWithoutBody } from '../request/input.ts'
 import type { Storage } from '../storage/storage.ts'
-import { askAboutRelated, askAuthorize } from './authorize.ts'
+import { askAboutOperations, askAboutRelated, askAuthorize } from './authorize.ts'
 import { compressedMethods } from './compressor.ts'
 import { finish, problemOf } from './finish-request.ts'
 import { accept, authenticate, countRequest, locate, requireAddress } from './gates.ts'
@@ -112,13 +112,17 @@ async function carryOut(authorized: Authorized): Promise<HttpResponse> {
   const { version, query } = choice
   const { preferred, applied } = preferencesOf(request, target)
   const reading = { request, target, version, query, knownQueries: app.knownQueries, isStream }
-  const input = readWithoutBody(reading) ?? (await readWithBody(reading))
+  const read = readWithoutBody(reading) ?? (await readWithBody(reading))
   timing?.mark('read')
+  const { authorize } = app.catalog
+  const input =
+    authorize !== undefined && read.kind === 'transaction'
+      ? await askAboutOperations(authorized, authorize, read)
+      : read
   if (target.kind === 'openapi' && input.kind === 'document') return app.documents.openapi(version, input.conditions)
   if (target.kind === 'caller') return callerResponse(authorized)
   if (target.kind === 'metrics') return metricsResponse(authorized)
   if (input.kind === 'event-stream') return streamResponse(authorized, input)
-  const { authorize } = app.catalog
   if (authorize !== undefined) await askAboutRelated(authorized, authorize, input)
 
   const { catalog, files, webhookNetworks } = app
@@ -167,12 +171,17 @@ async function metricsResponse({ app, caller }: Authorized): Promise<HttpRespons
 /** Runs a plan. Errors are logged, so values of `writeOnly` fields are taken out of them (SEC-3). */
 function run({ app: { storage }, caller, request }: Authorized, plan: Plan): Promise<Outcome> {
   const running = storage.run(plan, { callerId: caller.id, abandoned: request.abandoned })
-  const bodies = 'bodies' in plan ? plan.bodies : 'body' in plan ? [plan.body] : []
-  if (bodies.length === 0) return running
+  if (changesNothing.has(plan.kind)) return running
   return running.catch((error: unknown) => {
-    const texts = bodies.flatMap((body) => writeOnlyTexts(plan.versionResource ?? plan.resource, body))
-    throw redactError(error, texts)
+    throw redactError(error, secretsOf(plan))
   })
+}
+
+/** The values of `writeOnly` fields that a plan has. */
+function secretsOf(plan: Plan): readonly string[] {
+  if (plan.kind === 'transaction') return plan.operations.flatMap((each) => secretsOf(each.plan))
+  const bodies = 'bodies' in plan ? plan.bodies : 'body' in plan ? [plan.body] : []
+  return bodies.flatMap((body) => writeOnlyTexts(plan.versionResource ?? plan.resource, body))
 }
 
 /** A webhook gets the events that follow: its position is read before its transaction begins. */

@@ -30,6 +30,7 @@ export type OperationKind =
   | 'update-webhook'
   | 'delete-webhook'
   | 'create-delivery'
+  | 'transaction'
   | 'export'
   | 'export-content'
   | 'delete-job'
@@ -156,6 +157,8 @@ export function codesOf(
       return [...always, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'create-delivery':
       return [...always, ...keyed, ...bodied]
+    case 'transaction':
+      return [...always, ...keyed, ...bodied, 'OPERATION_NOT_ALLOWED', 'TRANSACTION_TOO_LARGE']
     case 'export':
       return [...always, ...keyed, ...bodied, 'EXPORT_QUOTA']
     case 'delete-job':

@@ -6,7 +6,7 @@
 import type { DecimalForm } from 'resourced-contract/model/decimal'
 import type { Scalar } from 'resourced-contract/model/predicate'
 import type { Sql } from 'sql-template-tag'
-import type { Bound, Row, Statement, Transaction } from '../transaction.ts'
+import type { Bound, Row, Transaction } from '../transaction.ts'
 import type { Column, SnapshotColumn } from './columns.ts'
 import type { EventSpec } from './event-columns.ts'
 import type { SummarySpec } from './kept-summaries.ts'
@@ -55,9 +55,10 @@ export interface RowWrite {
   change(conditions: readonly Sql[], numbers: ReadonlyMap<string, Bound | Sql>): Sql
   /** The search words of the row; `undefined`: they do not change. */
   readonly words: (() => string) | undefined
-  /** The SQL that advances the clock, and the same as a statement of its own. */
-  tick(): Sql
-  touch(): Statement
+  /** The SQL that advances the clock; `undefined`: it advances later. */
+  readonly tick: (() => Sql) | undefined
+  /** Advances the clock by a statement of its own, or notes that it advances later. */
+  touch(): Transaction<void>
   /** The columns that are asked of the row written; `undefined`: none, and there are no conditions. */
   readonly answer: Sql | undefined
   /** Whether the write may be a transaction of its own, if it writes the row. */

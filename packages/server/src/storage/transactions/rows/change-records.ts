@@ -13,7 +13,7 @@ import type { Update, UpdateMatching } from '../../../plan/plan.ts'
 import { unreadFields } from '../../../plan/unread-fields.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Transaction } from '../../transaction.ts'
-import { touchedTick } from './clock.ts'
+import { tickOne } from './clock.ts'
 import { decideUnmarked } from './other-records.ts'
 import { changeRecord, lockRecords } from './record-row.ts'
 
@@ -54,7 +54,7 @@ export function* changeRecords(
     }
   }
   if (refused.length > 0) return refusalOf(plan, refused)
-  if (changed.length > 0) yield touchedTick(context, resource.name, { live: 0, deleted: 0, ids: changed })
+  if (changed.length > 0) yield* tickOne(context, resource.name, { live: 0, deleted: 0, ids: changed })
   return { kind: 'updated-matching', count: ids.length }
 }
 

@@ -38,7 +38,7 @@ import {
   standalone,
   type Transaction,
 } from '../../transaction.ts'
-import { tick, touchedTick } from './clock.ts'
+import { tick, tickOne } from './clock.ts'
 import { numbersOf } from './numbers.ts'
 
 interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted' | 'readableFields'> {
@@ -62,7 +62,8 @@ export function* lockState(context: SqlContext, plan: Addressed): Transaction<Fo
 
 /** The same without locks, before the transaction begins. */
 export function peekRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
-  return readCurrent(plan, standalone(currentStatement(context, plan, 'record'), 'reading'))
+  const statement = currentStatement(context, plan, 'record')
+  return readCurrent(plan, context.batch === undefined ? standalone(statement, 'reading') : statement)
 }
 
 /** The live records of many plans that differ in their ids, each locked in the order of their ids, by id. */
@@ -232,14 +233,14 @@ export function writeRecord(context: SqlContext, write: RecordWrite): Transactio
   const isNew = changed === undefined
   const id = String(values['id'])
   return context.dialect.writeRow({
-    ...{ collection: name, id, isNew, conditions, unchanged, answer, isWhole },
+    ...{ collection: name, id, isNew, conditions, unchanged, answer, isWhole: isWhole && context.batch === undefined },
     numbers: isNew ? numbersOf(resource, values) : [],
     change: isNew
       ? (further, numbers) => insertionSql(context, resource, { ...values, ...Object.fromEntries(numbers) }, further)
       : (further) => updateSql(context, resource, { values, changed }, further),
     words: isSearched(resource, changed) ? () => searchWords(resource, values) : undefined,
-    tick: () => tick(context, name, isNew ? 1 : 0, 0),
-    touch: () => touchedTick(context, name, { live: isNew ? 1 : 0, deleted: 0, ids: isNew ? [] : [id] }),
+    tick: context.batch === undefined ? () => tick(context, name, isNew ? 1 : 0, 0) : undefined,
+    touch: () => tickOne(context, name, { live: isNew ? 1 : 0, deleted: 0, ids: isNew ? [] : [id] }),
   })
 }
 
