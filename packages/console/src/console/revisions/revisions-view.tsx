@@ -12,6 +12,7 @@ import type { Problem } from '../interface/problem.ts'
 import { collectionKey, type Page, type RecordData, recordPath, useRecord } from '../interface/records.ts'
 import { WhyNot } from '../records/why-not.tsx'
 import { navigate } from '../shell/fragment.ts'
+import { countOf } from '../ui/count-of.ts'
 import { notify } from '../ui/notices.tsx'
 import { ProblemView } from '../ui/problem-view.tsx'
 import { brief, formatTime } from '../ui/value.tsx'
@@ -65,7 +66,7 @@ export default function RevisionsView({ collection, id }: Props): ReactNode {
       {data !== undefined && (
         <>
           <p className="quiet" role="status">
-            {(data.pages[0]?.pagination.total_count ?? 0).toLocaleString()} kept, newest first.
+            {countOf(data.pages[0]?.pagination.total_count ?? 0, 'state')}, newest first
           </p>
           <ol className="timeline">
             {shown.map((revision, index) => (
@@ -73,6 +74,7 @@ export default function RevisionsView({ collection, id }: Props): ReactNode {
                 key={revision.id}
                 {...{ collection, id, revision }}
                 before={before[index]}
+                mayRestore={index > 0 && revisions[0]?.record !== null}
                 isPresent={index === 0}
                 isOldest={index === revisions.length - 1}
               />
@@ -93,10 +95,11 @@ interface StateProps extends Props {
   readonly revision: Revision
   readonly before: RecordData | undefined
   readonly isPresent: boolean
+  readonly mayRestore: boolean
   readonly isOldest: boolean
 }
 
-function State({ collection, id, revision, before, isPresent, isOldest }: StateProps): ReactNode {
+function State({ collection, id, revision, before, isPresent, mayRestore, isOldest }: StateProps): ReactNode {
   const { settings } = useConnection()
   const { kind, caller, created_at: at, version, record } = revision
   return (
@@ -115,24 +118,26 @@ function State({ collection, id, revision, before, isPresent, isOldest }: StateP
         </span>
         <span className="spring" />
         {isPresent && record !== null && <span className="tag">now</span>}
-        {!isPresent && record !== null && <RestoreButton {...{ collection, id, at }} state={record} />}
+        {mayRestore && record !== null && <RestoreButton {...{ collection, id, at }} state={record} />}
       </div>
       {record !== null && (
-        <Differences found={differences(collection, before, record)} isFirst={before === undefined} />
+        <Differences found={differences(collection, before, record)} {...{ kind }} isFirst={before === undefined} />
       )}
       {isOldest && kind !== 'created' && <p className="quiet">Nothing older is kept.</p>}
     </li>
   )
 }
 
-interface DifferencesProps {
+interface DifferencesProps extends Pick<Revision, 'kind'> {
   readonly found: readonly Difference[]
   /** Whether there is no state to compare with. */
   readonly isFirst: boolean
 }
 
-function Differences({ found, isFirst }: DifferencesProps): ReactNode {
-  if (found.length === 0) return <p className="quiet">No field that you may read is different.</p>
+function Differences({ found, kind, isFirst }: DifferencesProps): ReactNode {
+  if (found.length === 0) {
+    return kind === 'updated' && <p className="quiet">Nothing that you may read is different.</p>
+  }
   return (
     <dl className="read-only differences">
       {found.map(({ field, before, after }) => (
