@@ -102,7 +102,7 @@ export function* includingState(
   plan: IncludingRead,
 ): Transaction<number> {
   if (plan.kind === 'read-page') return yield* pageState(context, memory, plan)
-  const others = otherCollections({ ...plan, filter: always, sort: [], deleted: undefined })
+  const others = otherCollections({ ...plan, parent: undefined, filter: always, sort: [], deleted: undefined })
   const clock = yield* readClock(context, memory, plan.resource.name, withIncluded(others, plan.include))
   return clock.revision
 }
