@@ -185,6 +185,11 @@ export function deletedWith(catalog: Catalog, resource: Resource): Resource[] {
   return [...found]
 }
 
+/** The resources that refer to any of some resources. */
+export function referringTo({ resources }: Catalog, targets: readonly Resource[]): Resource[] {
+  return targets.flatMap(({ dependents }) => dependents.flatMap(({ collection }) => resources.get(collection) ?? []))
+}
+
 /** Replaces the codes of business rules that are functions: those codes are not known in advance. */
 export const anyCode = '*'
 
