@@ -62,6 +62,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
       bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,
       bodyMembers: declared.limits?.bodyMembers ?? limitDefaults.bodyMembers,
       patchOperations: declared.limits?.patchOperations ?? limitDefaults.patchOperations,
+      bulk: declared.limits?.bulk ?? limitDefaults.bulk,
       errors: declared.limits?.errors ?? limitDefaults.errors,
       pageBytes: declared.limits?.pageBytes ?? limitDefaults.pageBytes,
       include: { ...limitDefaults.include, ...declared.limits?.include },
@@ -126,7 +127,15 @@ function startResource(name: string, declared: ResourceDeclaration, made: Resour
     preconditions: declared.preconditions ?? 'optional',
     maxAge: declared.maxAge ?? 0,
     shape: shapeHash(fields),
+    ...completeSummaries(declared.summaries),
   }
+}
+
+function completeSummaries(declared: ResourceDeclaration['summaries']): Pick<Resource, 'summaries'> {
+  const summaries = Object.entries(declared ?? {}).map(([name, { group, sum = [] }]) => ({
+    ...{ name, groups: group, sums: sum },
+  }))
+  return summaries.length === 0 ? {} : { summaries }
 }
 
 function relationsOf(

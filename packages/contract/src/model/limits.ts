@@ -10,6 +10,7 @@ export const limitDefaults = {
   bodyBytes: 1_048_576,
   bodyMembers: 20_000,
   patchOperations: 1_000,
+  bulk: 1_000,
   include: { paths: 8, records: 1_000 },
   errors: 100,
   callerRate: '600/minute',

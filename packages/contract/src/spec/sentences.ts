@@ -33,6 +33,15 @@ export const sentences = {
     more: 'has {more} more errors',
     parent: 'must be {parent}, as in the address, or left out',
     repeats: 'repeats {first}; name each once',
+    operationName: 'must begin with a letter, and have at most {most} letters, digits and underscores',
+    laterResult: 'refers to the result of operation {name:json}, which is no earlier one',
+    noResult: 'refers to {name:json}, which is no value that a result of {resource} shows',
+    pathResult: 'refers to {name:json}; a path takes the id of an earlier result alone, such as {wanted}',
+    hiddenResult: 'refers to {name:json}, which you may not read',
+    tooMuchReferred: 'refers to too much: all values that a transaction refers to may have {most:number} bytes',
+    deepResult: 'refers to a value that would be nested too deeply here',
+    uncondition: 'goes with PUT, PATCH, DELETE and a restoration alone',
+    bodiless: 'goes with POST to a collection, PUT and PATCH alone',
     control: 'must have no control characters',
     space: 'must not begin or end with white space',
     comma: 'must have no comma',
@@ -79,6 +88,15 @@ export const sentences = {
   },
   INVALID_TEXT: {
     notUtf8: '{name} is not valid UTF-8. Name the encoding of the file, such as --encoding windows-1252.',
+  },
+  OPERATION_NOT_ALLOWED: {
+    operation:
+      '{method} {path:short} cannot be an operation. There are POST /{collection}, PUT, PATCH and DELETE ' +
+      '/{collection}/{id}, and POST /{collection}/{id}/restore; paths have no version and no query.',
+  },
+  TRANSACTION_TOO_LARGE: {
+    tooManyTouched: 'All operations together may change {limit:number} records, cascades included.',
+    jobInTransaction: 'This would be a background job, which a transaction cannot contain.',
   },
   TOO_SHORT: { minLength: 'must have at least {limit:character}' },
   TOO_LONG: {
@@ -188,6 +206,7 @@ export const sentences = {
     includeOption: 'is no parameter of a path; include[{name}] takes {known:or}',
     onlyToMany: 'goes with a relation to many records, and {name} leads to one',
     noParameters: 'This address takes no parameters with this method.',
+    uniqueParameter: 'This address takes the value of a unique field with this method: {known:or}.',
     onlyParameters: 'This address takes only {only} with this method.',
     streamParameters: 'A stream takes only filters as parameters. Last-Event-ID says where it begins.',
     unknownFilter:
@@ -251,6 +270,7 @@ export const sentences = {
   FORBIDDEN: {
     notYours: 'is not yours to set in this record; leave it out, or send what you read',
     undeletable: 'You may not delete this record.',
+    unwritable: 'You may not create or change this record.',
     unfilterable: 'You may not read {name}, so you cannot filter by it. Leave the filter out.',
     unorderable: 'You may not read {name} of every record. Sort by another field.',
     unsummarized: 'You may not read {name} of every record, so a summary cannot use it.',

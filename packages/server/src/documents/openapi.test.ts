@@ -72,6 +72,7 @@ test('every address of the interface has its methods', () => {
     '/jobs/{id}': ['get', 'delete'],
     '/api-keys': ['get', 'post'],
     '/api-keys/{id}': ['get', 'delete'],
+    '/transactions': ['post'],
     '/exports': ['post'],
     '/exports/{id}': ['delete'],
     '/exports/{id}/content': ['get'],

@@ -49,7 +49,7 @@ export function draftCreate(plan: Create): Draft | LackingAttribute {
 }
 
 /** The same without the values that the server sets. */
-function draftOfBody(plan: Create): Draft {
+export function draftOfBody(plan: Create): Draft {
   const { versionResource } = plan
   if (versionResource === undefined) return draftOfCreate(plan)
   const { fromStored } = versionResource.mapping

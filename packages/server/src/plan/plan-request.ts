@@ -7,27 +7,21 @@ import type { Action, OnDelete } from 'resourced-contract/model/declaration'
 import { mapGrants } from 'resourced-contract/model/field-grants'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { allOf, type Predicate } from 'resourced-contract/model/predicate'
-import {
-  hasConversions,
-  isMapped,
-  type MappedResource,
-  type Resource,
-  resourceOfStored,
-} from 'resourced-contract/model/resource'
+import { isMapped, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
 import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import { isAdministrator, mayRestrictFields, permit, throughFields, withDeletedParents } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
 import { filterRequired, type Selected } from '../request/list-query.ts'
 import type { Target } from '../request/target.ts'
-import { jsonFromStored } from '../versions/translate-record.ts'
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { bindingOf, openCursor } from './cursor.ts'
 import { unsettableMembers } from './issue.ts'
-import type { Outcome } from './outcome.ts'
+import type { WriteMany } from './many.ts'
 import type {
   BulkDelete,
+  Create,
   Delete,
   DeleteMatching,
   Parent,
@@ -43,6 +37,7 @@ import { fieldGrantsOf, readableFieldsOf, readableReferencesOf, targetsOf } from
 import { includeOf } from './plan-include.ts'
 import { planKey, planRevocation } from './plan-key.ts'
 import { planSummary } from './plan-summary.ts'
+import { planTransaction } from './plan-transaction.ts'
 import { planDelivery, planWebhook, planWebhookDeletion, planWebhookUpdate } from './plan-webhook.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 import { permittedSelection, selectionOf } from './select.ts'
@@ -71,6 +66,7 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
     return { ...planRequest(planning, translateTarget(target), input), versionResource } as Plan
   }
   if (input.kind === 'export') return planExport(planning, input)
+  if (input.kind === 'transaction') return planTransaction(planning, input, planRequest)
   if (input.kind === 'delete' && target.kind === 'export') {
     return planJobDeletion(planning, { id: target.id, mustExport: true }, input.conditions)
   }
@@ -94,7 +90,7 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
 function planForClient(
   planning: Planning,
   target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' }>,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' | 'transaction' }>,
 ): Plan | undefined {
   const { resource } = target
   switch (resource.name) {
@@ -121,7 +117,7 @@ function planForClient(
 function planForResource(
   planning: Planning,
   target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' }>,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' | 'transaction' }>,
 ): Plan {
   const { caller, catalog, now } = planning
   const { resource } = target
@@ -155,6 +151,8 @@ function planForResource(
         caller,
         now,
       }
+    case 'write-many':
+      return planMany(planning, target, input)
     case 'replace':
     case 'merge':
     case 'patch':
@@ -255,6 +253,29 @@ function planUpdate(
     conditions,
     caller,
     now,
+  }
+}
+
+/** Plans the creation and change of many records. If the caller may do neither, the request ends here. */
+function planMany(planning: Planning, target: ResourceTarget, input: InputOf<'write-many'>): WriteMany {
+  const { caller, catalog, now } = planning
+  const { resource } = target
+  const { method, bodies, key, isSingle, issues, conditions, idempotencyKey } = input
+  const isPossible = (action: 'create' | 'update') => permit(catalog, caller, action, resource).kind !== 'never'
+  const creates = method === 'POST' || (method === 'PUT' && isPossible('create'))
+  const changes = method === 'PATCH' || (method === 'PUT' && (!creates || isPossible('update')))
+  const kind = method === 'PUT' ? 'replace' : 'merge'
+  const of = isSingle ? conditions : {}
+  const create = { kind: 'create', body: undefined, idempotencyKey: undefined } as const
+  return {
+    kind: 'write-many',
+    ...{ resource, issues, bodies, isSingle, conditions, caller, now },
+    ids: bodies.map(() => uuidv7()),
+    ...(key !== undefined && { key }),
+    ...(creates && { create: planForResource(planning, target, create) as Create }),
+    ...(changes && { update: planUpdate(planning, resource, '', { kind, body: undefined, conditions: of }) }),
+    ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
+    idempotency: idempotencyOf(planning, placeOf(target), { idempotencyKey, body: bodies }),
   }
 }
 
@@ -425,25 +446,4 @@ export function readBulkIds(body: unknown, most: number): BulkIds {
     places.set(id, before ?? index)
   }
   return issues.length > 0 ? { issues } : { ids: ids as string[], isDryRun: isDryRun === true }
-}
-
-/** The records of an outcome in terms of the older version that the client uses. */
-export function outcomeFromStored(resource: MappedResource, outcome: Outcome): Outcome {
-  // The same outcome comes back unchanged where it can: cached responses are found by it.
-  if (!hasConversions(resource)) return outcome
-  switch (outcome.kind) {
-    case 'with-related':
-      return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) as typeof outcome.answer }
-    case 'replayed':
-      return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) }
-    case 'record':
-    case 'created':
-      return { ...outcome, json: jsonFromStored(resource, outcome.json) }
-    case 'updated':
-      return { ...outcome, json: outcome.json === undefined ? undefined : jsonFromStored(resource, outcome.json) }
-    case 'page':
-      return { ...outcome, json: jsonFromStored(resource, `[${outcome.json}]`) }
-    default:
-      return outcome
-  }
 }

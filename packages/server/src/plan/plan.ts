@@ -8,11 +8,12 @@ import type { FieldGrants } from 'resourced-contract/model/field-grants'
 import type { Position, Predicate, SortTerm } from 'resourced-contract/model/predicate'
 import type { MappedResource, Resource } from 'resourced-contract/model/resource'
 import type { Figure, Group, SummaryOrder } from 'resourced-contract/model/summary'
-import type { Issue } from 'resourced-contract/spec/faults'
+import type { Fault, Issue } from 'resourced-contract/spec/faults'
 import type { Conditions } from '../http/preconditions.ts'
 import type { Preferred } from '../http/preferences.ts'
 import type { ExportFormat } from './export-document.ts'
 import type { DeletedRecords, Include } from './include.ts'
+import type { WriteMany } from './many.ts'
 
 export type { Conditions } from '../http/preconditions.ts'
 
@@ -113,7 +114,7 @@ export interface ReadSummary {
 }
 
 /** What every change has: the caller and the moment. */
-interface Change extends Presentation {
+export interface Change extends Presentation {
   readonly resource: Resource
   readonly caller: CallerView
   /** Milliseconds since 1970. */
@@ -394,10 +395,35 @@ export interface DeleteJob extends Change {
   readonly conditions: Conditions
 }
 
+/** A change that an operation of a transaction makes. */
+export type OperationPlan = Create | Update | Delete | Restore
+
+/** An operation of a transaction. */
+export interface Operation {
+  /** Its body may hold references to earlier results. */
+  readonly plan: OperationPlan
+  /** The name of its result. */
+  readonly as?: string
+}
+
+/** Changes that are made in order, in one transaction, or none of them (BLK-4). */
+export interface TransactionPlan extends Change {
+  readonly kind: 'transaction'
+  /** The resource of the first operation. */
+  readonly resource: Resource
+  readonly operations: readonly Operation[]
+  /** The most bytes of the values that references repeat, as JSON. */
+  readonly mostReferred: number
+  /** Why the operation after the last one was refused before the transaction; left out: there is none. */
+  readonly refusal?: Fault
+  readonly idempotency?: Idempotency
+}
+
 export type Read = ReadRecord | ReadPage | ReadSummary | PreviewDeletion
 export type Write =
   | Create
   | Update
+  | WriteMany
   | Delete
   | BulkDelete
   | DeleteMatching
@@ -411,4 +437,5 @@ export type Write =
   | DeleteWebhook
   | CreateDelivery
   | DeleteJob
+  | TransactionPlan
 export type Plan = Read | Write

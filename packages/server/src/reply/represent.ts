@@ -17,12 +17,13 @@ import { accepts, type Preferred } from '../http/preferences.ts'
 import { sealCursor } from '../plan/cursor.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
 import type { Outcome, PageOutcome } from '../plan/outcome.ts'
-import type { ExportFileAccess, Plan, PreviewDeletion, ReadPage } from '../plan/plan.ts'
+import type { ExportFileAccess, Plan, PreviewDeletion, ReadPage, TransactionPlan } from '../plan/plan.ts'
 import { issuesFromStored } from '../versions/translate-record.ts'
 import { listCaching, recordCaching, writtenHeaders } from './caching.ts'
 import { bulkRefusal, deletionPreview } from './deletion-responses.ts'
 import { conflict, type Occurrence } from './problem.ts'
 import { includeTooLarge, relatedResponse } from './related-response.ts'
+import { transactionResponse } from './transaction-response.ts'
 
 /** What a reply uses besides plan and outcome. */
 export interface ReplyContext extends Occurrence {
@@ -66,6 +67,9 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       const { headers, body } = recordAnswer(resource, outcome)
       return { status: 200, headers: { ...headers }, body }
     }
+    case 'transacted':
+    case 'operation-refused':
+      return transactionOf(plan as TransactionPlan, outcome, context)
     case 'not-modified':
       return { status: 304, headers: recordCaching(resource, outcome), body: undefined }
     case 'page':
@@ -89,6 +93,13 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       }
       if (context.preferred.return === 'minimal') return { status: 201, headers, body: undefined }
       return { status: 201, headers: { 'Content-Type': json, ...headers }, body: `${outcome.json}\n` }
+    }
+    case 'written-many': {
+      const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
+      const status = outcome.areNew ? 201 : 200
+      if (context.preferred.return === 'minimal')
+        return { status: outcome.areNew ? 201 : 204, headers, body: undefined }
+      return { status, headers: { 'Content-Type': json, ...headers }, body: `{"data":[${outcome.json}]}\n` }
     }
     case 'replayed': {
       // The first response again, with any preferences of the repetition.
@@ -154,21 +165,29 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       if (plan.kind === 'delete' && resource.deletion.repeated === 'no-content') {
         return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: undefined }
       }
+      if (outcome.issues !== undefined) throw fault('NOT_FOUND', { errors: named(outcome.issues) })
       throw fault('NOT_FOUND', { detail: `There is no such record in ${resource.name}, or it was deleted.` })
     case 'parent-missing': {
-      const parent = plan.kind === 'create' || plan.kind === 'read-page' ? plan.parent : undefined
+      const planned = plan.kind === 'write-many' ? plan.create : plan
+      const parent = planned?.kind === 'create' || planned?.kind === 'read-page' ? planned.parent : undefined
       const shown = parent && resourceOfStored(context.versionCatalog, parent.resource.name)
       throw fault('NOT_FOUND', { detail: `There is no such record in ${shown?.name}, or it was deleted.` })
     }
     case 'forbidden': {
       const { issues, lacks } = outcome
       const detail =
-        issues === undefined
-          ? forbiddenDetail(resource, lacks)
-          : `Your credential does not allow you to set some fields of this record of ${resource.name}.`
-      throw fault('FORBIDDEN', { detail, ...(issues && { errors: named(issues) }) })
+        plan.kind === 'write-many' && !plan.isSingle && issues !== undefined
+          ? undefined
+          : issues === undefined
+            ? forbiddenDetail(resource, lacks)
+            : `Your credential does not allow you to set some fields of this record of ${resource.name}.`
+      throw fault('FORBIDDEN', { ...(detail && { detail }), ...(issues && { errors: named(issues) }) })
     }
     case 'precondition-required':
+      if (plan.kind === 'write-many' && !plan.isSingle) {
+        const detail = 'An array has no conditions. Send its changes to /transactions, each with if_match.'
+        throw fault('PRECONDITION_REQUIRED', { detail })
+      }
       throw fault('PRECONDITION_REQUIRED', { detail: 'Read the record, and send its ETag in If-Match.' })
     case 'stale':
       throw fault('PRECONDITION_FAILED', { errors: [issue('failedCondition', { header: outcome.header })] })
@@ -177,6 +196,17 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     case 'conflict':
       return conflict(named(outcome.issues), context)
   }
+}
+
+/** The response to a transaction: the whole of it has `Preference-Applied`. */
+function transactionOf(
+  plan: TransactionPlan,
+  outcome: Extract<Outcome, { readonly kind: 'transacted' | 'operation-refused' }>,
+  context: ReplyContext,
+): HttpResponse {
+  const each = { ...context, applied: undefined }
+  const made = transactionResponse(plan, outcome, context, (operation, result) => represent(operation, result, each))
+  return made.status === 200 ? { ...made, headers: { ...made.headers, ...appliedHeader(context) } } : made
 }
 
 function forbiddenDetail({ name }: Resource, lacks: string | undefined): string {

@@ -5,14 +5,16 @@ import { isUtf8, parseContentType } from 'resourced-contract/fields/content-type
 import { parseIdempotencyKey } from 'resourced-contract/fields/idempotency-key'
 import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
 import { controlParameters } from 'resourced-contract/model/names'
-import type { Resource } from 'resourced-contract/model/resource'
-import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
+import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { bodyTypes } from 'resourced-contract/spec/media-types'
 import type { HttpRequest } from '../http/message.ts'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
 import { decidePreferences, type PreferenceName } from '../http/preferences.ts'
 import { type IncludeCatalog, type IncludedPath, isOfInclude, readInclude } from './include.ts'
 import { type KnownQueries, type ListQuery, readListQuery, readMatchFilter, type Selected } from './list-query.ts'
+import { type Many, readArray, readUpsert } from './many.ts'
+import { type Operation, readOperations } from './operations.ts'
 import {
   answeredFields,
   invalidQuery,
@@ -23,7 +25,7 @@ import {
 } from './parameters.ts'
 import { conditionIn, readQueryBody } from './query-body.ts'
 import { readSummaryQuery, type SummaryQuery, summaryLists } from './summary-query.ts'
-import type { Target } from './target.ts'
+import { type Target, updateNotDeclared } from './target.ts'
 
 /** The input of a request, by its address and its method. */
 export type Input =
@@ -36,8 +38,11 @@ export type Input =
   | ({ readonly kind: 'bulk-delete'; readonly body: unknown } & Keyed)
   | ({ readonly kind: 'export'; readonly body: unknown } & Keyed)
   | { readonly kind: 'replace' | 'merge' | 'patch'; readonly body: unknown; readonly conditions: Conditions }
+  /** Creates or changes the records of an array, or the record that a unique value identifies (BLK-1, BLK-2). */
+  | WriteManyInput
   | { readonly kind: 'delete'; readonly conditions: Conditions; readonly descendants: boolean }
   | ({ readonly kind: 'restore'; readonly conditions: Conditions } & Keyed)
+  | ({ readonly kind: 'transaction'; readonly operations: readonly Operation[]; readonly body: unknown } & Keyed & Cut)
   | ({ readonly kind: 'delete-matching' } & Matching)
   | ({ readonly kind: 'update-matching'; readonly body: unknown } & Matching)
   /** What a deletion would do. */
@@ -45,6 +50,12 @@ export type Input =
   /** The OpenAPI document, or the file of an export. */
   | { readonly kind: 'document'; readonly conditions: Conditions }
 
+type WriteManyInput = Many &
+  Keyed & {
+    readonly kind: 'write-many'
+    readonly method: 'POST' | 'PATCH' | 'PUT'
+    readonly conditions: Conditions
+  }
 /** The records that match a filter. */
 interface Matching {
   readonly selected: Selected
@@ -64,13 +75,19 @@ interface Keyed {
   readonly idempotencyKey: string | undefined
 }
 
+/** What ends a transaction before one of its operations is planned. */
+interface Cut {
+  /** The operation that is refused, by its index, and why; left out: none is. */
+  readonly refusal?: { readonly index: number; readonly fault: Fault }
+}
+
 /** What reading a request needs. */
 interface Reading {
   readonly request: HttpRequest
   /** An address that supports the method. */
   readonly target: Target
   readonly version: {
-    readonly catalog: IncludeCatalog
+    readonly catalog: Catalog
     /** A media type that means `application/json` too. */
     readonly vendorType?: string | undefined
   }
@@ -129,21 +146,26 @@ export function readWithoutBody(reading: Reading): Input | undefined {
 export async function readWithBody({ request, target, version, query }: Reading): Promise<Input> {
   const parameters = readParameters(query)
   const { method, headers } = request
-  const { bodyBytes, bodyMembers } = version.catalog.limits
-  const bounds = {
-    maxBytes: bodyBytes,
-    // The ids of a bulk deletion have a limit of their own (DEL-9).
-    maxMembers: bodyMembers + (target.kind === 'bulk-delete' ? (target.resource.deletion.bulk?.max ?? 0) : 0),
-  }
-  const types = acceptedTypes(method, target, version.vendorType)
-  const { value: body, mediaType } = await readBody(request, bounds, types)
+  const { bodyBytes, bodyMembers, bulk } = version.catalog.limits
+  // The records of an array, and the ids of a bulk deletion (DEL-9), have a limit of their own.
+  const listed = target.kind === 'bulk-delete' ? target.resource.deletion.bulk?.max : bulk
+  const bounds = { maxBytes: bodyBytes, maxMembers: bodyMembers + (listed ?? 0) }
+  const { value: body, mediaType } = await readBody(request, bounds, acceptedTypes(target, method, version.vendorType))
   const idempotencyKey = method === 'POST' ? keyOf(headers['idempotency-key']) : undefined
   const conditions = readConditions(headers)
-  if (method === 'PATCH' && target.kind === 'collection') {
+  if (target.kind === 'collection' && method === 'PUT') {
+    const many = readUpsert(target.resource, parameters, { body, most: bulk })
+    return { kind: 'write-many', method, ...many, conditions, idempotencyKey }
+  }
+  if (target.kind === 'collection' && method === 'PATCH' && isOfMatches(target, parameters, body)) {
     const selected = readMatchFilter(target.resource, parameters, version.catalog, 'changed')
     return { kind: 'update-matching', selected, body, conditions }
   }
   refuseParameters(parameters)
+  const isArray = target.kind === 'collection' && target.resource.made === 'by-clients' && Array.isArray(body)
+  if (target.kind === 'collection' && (method === 'PATCH' || (method === 'POST' && isArray))) {
+    return { kind: 'write-many', method, ...readArray(body, bulk), conditions, idempotencyKey }
+  }
   if (method === 'QUERY' && target.kind === 'collection') {
     const issues: Issue[] = []
     const listed = readQueryBody(body, issues)
@@ -157,10 +179,28 @@ export async function readWithBody({ request, target, version, query }: Reading)
     return { kind: 'read-summary', conditions, query }
   }
   if (target.kind === 'exports') return { kind: 'export', body, idempotencyKey }
+  if (target.kind === 'transactions') {
+    return { kind: 'transaction', operations: readOperations(version.catalog, body), body, idempotencyKey }
+  }
   if (target.kind === 'bulk-delete') return { kind: 'bulk-delete', body, idempotencyKey }
   if (method === 'POST') return { kind: 'create', body, idempotencyKey }
   if (method === 'PUT') return { kind: 'replace', body, conditions }
-  return { kind: mediaType === jsonPatch ? 'patch' : 'merge', body, conditions }
+  return { kind: mediaType === jsonPatchType ? 'patch' : 'merge', body, conditions }
+}
+
+/**
+ * Whether a PATCH of a collection is about the records that match a filter (BLK-3), and not about those of an array.
+ *
+ * @throws Fault UPDATE_BY_FILTER_NOT_DECLARED
+ */
+function isOfMatches(
+  target: Extract<Target, { readonly kind: 'collection' }>,
+  parameters: readonly Parameter[],
+  body: unknown,
+): boolean {
+  const { byFilter } = target.resource.updates
+  if (!byFilter && !Array.isArray(body)) throw updateNotDeclared(target)
+  return byFilter && (!Array.isArray(body) || parameters.length > 0)
 }
 
 function readDeletion(
@@ -232,15 +272,15 @@ function keyOf(field: string | undefined): string | undefined {
   return field === undefined ? undefined : parseIdempotencyKey(field)
 }
 
-/** The media types that a method takes as a body at an address; `vendorType` means `application/json` too. */
-export function acceptedTypes(method: string, target: Target, vendorType?: string): readonly string[] {
-  const all = bodyTypes[method] ?? []
-  // The operations of a JSON Patch are about one record (BLK-3).
-  const types = method === 'PATCH' && target.kind === 'collection' ? all.filter((type) => type !== jsonPatch) : all
+/** The media types that an address takes as a body; `vendorType` means `application/json` too. */
+export function acceptedTypes({ kind }: Target, method: string, vendorType?: string): readonly string[] {
+  // A JSON Patch is about a single record.
+  const isOfMany = kind === 'collection' && method === 'PATCH'
+  const types = (bodyTypes[method] ?? []).filter((type) => !isOfMany || type !== jsonPatchType)
   return vendorType === undefined || types.length === 0 ? types : [...types, vendorType]
 }
 
-const jsonPatch = 'application/json-patch+json'
+const jsonPatchType = 'application/json-patch+json'
 
 // The response header field that lists the accepted media types (RFC 5789 section 2.2, RFC 10008 section 3).
 const named: Readonly<Record<string, string>> = { PATCH: 'Accept-Patch', POST: 'Accept-Post', QUERY: 'Accept-Query' }

@@ -5,7 +5,8 @@
 
 import type { CountedAction } from 'resourced-contract/model/limits'
 import { type Catalog, isRestorable, type Resource } from 'resourced-contract/model/resource'
-import { fault } from 'resourced-contract/spec/faults'
+import { uniqueKeysOf } from 'resourced-contract/model/unique-keys'
+import { type Fault, fault } from 'resourced-contract/spec/faults'
 import { decodeTargetPart } from '../http/message.ts'
 
 /** Something that has an address. */
@@ -24,6 +25,8 @@ export type Target =
   | { readonly kind: 'restore'; readonly resource: Resource; readonly id: string }
   /** Previews the deletion of a record (DEL-12). */
   | { readonly kind: 'deletion'; readonly resource: Resource; readonly id: string }
+  /** Accepts transactions (BLK-4). */
+  | { readonly kind: 'transactions' }
   /** Accepts exports (JOB-6). */
   | { readonly kind: 'exports' }
   /** An export with its file and its job (LIM-8). */
@@ -70,6 +73,7 @@ const methods: Readonly<Record<Target['kind'], readonly string[]>> = {
   restore: ['POST', 'OPTIONS'],
   deletion: reading,
   'bulk-delete': ['POST', 'OPTIONS'],
+  transactions: ['POST', 'OPTIONS'],
   exports: ['POST', 'OPTIONS'],
   export: ['DELETE', 'OPTIONS'],
   'export-content': reading,
@@ -96,11 +100,16 @@ export function methodsOf(target: Target): readonly string[] {
     if (resource.made !== 'by-clients' && target.kind === 'record')
       return systemRecord[resource.name] ?? readingOrDeleting
     if (resource.made === 'by-server' || (resource.made === 'for-clients' && isNested(target))) return listing
-    if (target.kind === 'collection' && !isNested(target)) {
-      return filtering[(resource.updates.byFilter ? 2 : 0) + (resource.deletion.byFilter ? 1 : 0)] as readonly string[]
-    }
+    if (target.kind === 'collection' && !isNested(target)) return methodsOfCollection(resource)
   }
   return methods[target.kind]
+}
+
+/** PUT needs a unique field (BLK-2), and DELETE is declared (DEL-10). */
+function methodsOfCollection(resource: Resource): readonly string[] {
+  if (resource.made !== 'by-clients') return methods.collection
+  const isPossible = { PUT: uniqueKeysOf(resource).size > 0, DELETE: resource.deletion.byFilter }
+  return everyMethod.filter((name) => isPossible[name as keyof typeof isPossible] ?? true)
 }
 
 /** Whether an address is that of the events (EVT-2). */
@@ -110,11 +119,6 @@ export function isEventList(target: Target): boolean {
 
 /** Every method that some address supports, in the order of `Allow`. */
 export const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'OPTIONS']
-
-/** The methods of a collection whose records can be deleted, changed, or both by filter. */
-const filtering = [[], ['DELETE'], ['PATCH'], ['PATCH', 'DELETE']].map((more) =>
-  everyMethod.filter((method) => methods.collection.includes(method) || more.includes(method)),
-)
 
 /**
  * Finds the target of a path.
@@ -144,6 +148,9 @@ export function findTarget(catalog: Catalog, path: string, versioned = true): Fo
   if (collection === 'caller') return id === undefined ? found({ kind: 'caller' }) : missing
   if (collection === 'exports') return exportAt(id, child)
   const resource = catalog.resources.get(collection) ?? catalog.system.get(collection)
+  // A declared collection of this name keeps its address.
+  if (resource === undefined && collection === 'transactions' && id === undefined)
+    return found({ kind: 'transactions' })
   if (resource === undefined) return pageAt(segments, first, versioned)
   if (id === undefined) return found({ kind: 'collection', resource })
   if (child === undefined && id === 'bulk-delete' && resource.deletion.bulk !== undefined) {
@@ -211,15 +218,23 @@ function health(segments: readonly string[]): Found {
 /**
  * Refuses a method that an address does not support.
  *
- * @throws Fault METHOD_NOT_ALLOWED or UPDATE_BY_FILTER_NOT_DECLARED with `Allow`
+ * @throws Fault METHOD_NOT_ALLOWED with `Allow`
  */
 export function requireMethod(target: Target, method: string): void {
   const methods = methodsOf(target)
   if (methods.includes(method)) return
-  const changesMany = method === 'PATCH' && target.kind === 'collection' && target.resource.made === 'by-clients'
-  throw fault(changesMany && !isNested(target) ? 'UPDATE_BY_FILTER_NOT_DECLARED' : 'METHOD_NOT_ALLOWED', {
+  throw fault('METHOD_NOT_ALLOWED', {
     detail: `This address supports ${methods.join(', ')}.`,
     headers: { Allow: methods.join(', ') },
+  })
+}
+
+/** The refusal of a change by filter (BLK-3): PATCH of the collection takes only an array. */
+export function updateNotDeclared(target: Target): Fault {
+  const methods = methodsOf(target).join(', ')
+  return fault('UPDATE_BY_FILTER_NOT_DECLARED', {
+    detail: `This address supports ${methods}, and PATCH with an array of records.`,
+    headers: { Allow: methods },
   })
 }
 
@@ -274,6 +289,8 @@ export function routeOf(target: Target, basePath: string, root = ''): string {
       return `${basePath}/${target.resource.name}/summary`
     case 'bulk-delete':
       return `${basePath}/${target.resource.name}/bulk-delete`
+    case 'transactions':
+      return `${basePath}/transactions`
     case 'exports':
       return `${basePath}/exports`
     case 'export':

@@ -10,6 +10,7 @@ import { checkCondition } from './conditions.ts'
 import { checkFieldAccess } from './field-access.ts'
 import { checkFields } from './fields.ts'
 import { isComparable, own, type Part, type ResourceView, type ResourceViews, show } from './parts.ts'
+import { checkSummaries } from './summaries.ts'
 
 /** Checks a resource; returns which of its actions depend on which others. */
 export function checkResource(resource: ResourceView, resources: ResourceViews): Edge[] {
@@ -19,6 +20,7 @@ export function checkResource(resource: ResourceView, resources: ResourceViews):
   checkOwner(resource)
   checkWithin(resource)
   checkUnique(resource)
+  checkSummaries(resource)
   checkDeletion(resource)
   checkUpdates(resource)
   const dependencies = checkAccess(resource, resources)

@@ -3,6 +3,7 @@ import { relationsOf } from 'resourced-contract/model/relations'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { streamType } from 'resourced-contract/spec/media-types'
 import { bulkDeletionRequest, type Components, type Json, object, refTo, usualBulk } from './components.ts'
+import { manyChanges, manyCreation, manyUpdate } from './many-operations.ts'
 import {
   filterParameters,
   listParameters,
@@ -80,7 +81,9 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
             ),
           ),
         }),
+        'x-many': manyCreation(`${names.one}Create${nested ? 'Nested' : ''}`, parts),
       },
+      ...(!nested && manyChanges(resource, parts)),
     }),
     ...(updates && matchingUpdate(resource, parts)),
     ...(deletes && matchingDeletion(resource, parts)),
@@ -149,8 +152,7 @@ function matchingUpdate(resource: Resource, parts: OperationParts): Json {
   const { one, many } = parts.names
   return {
     patch: {
-      // See `matchingDeletion`.
-      operationId: many === one ? `updateMatching${many}` : `update${many}`,
+      operationId: `updateMatching${many}`,
       tags: [resource.name],
       summary: `Change the ${resource.name} that match`,
       description:
@@ -166,6 +168,7 @@ function matchingUpdate(resource: Resource, parts: OperationParts): Json {
         202: accepted,
         204: deleted,
       }),
+      'x-many': manyUpdate(parts),
     },
   }
 }

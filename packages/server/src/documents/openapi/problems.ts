@@ -16,6 +16,8 @@ export type OperationKind =
   | 'create'
   | 'replace'
   | 'merge'
+  | 'update-many'
+  | 'upsert'
   | 'delete'
   | 'bulk-delete'
   | 'preview-deletion'
@@ -28,6 +30,7 @@ export type OperationKind =
   | 'update-webhook'
   | 'delete-webhook'
   | 'create-delivery'
+  | 'transaction'
   | 'export'
   | 'export-content'
   | 'delete-job'
@@ -86,7 +89,7 @@ export function codesOf(
   const referring = resource?.fields.some((field) => field.reference) ? ['BEING_DELETED'] : []
   const pending = [
     ...(resource !== undefined && canBePending(resource) ? ['BEING_DELETED'] : []),
-    ...(deletedToo.some(({ updates }) => updates.byFilter) ? ['BEING_CHANGED'] : []),
+    ...([resource, ...deletedToo].some((each) => each?.updates.byFilter) ? ['BEING_CHANGED'] : []),
   ]
   const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...pending, ...deletedToo.flatMap((each) => ruleCodes(each, 'delete'))]
   const streamed = resource?.order === 'by-position' ? ['EVENTS_EXPIRED', 'TOO_MANY_STREAMS'] : []
@@ -116,6 +119,14 @@ export function codesOf(
       const conflicts = ['CONFLICT', ...pending, ...unique, ...transitions, ...ruleCodes(resource, 'update')]
       return [...always, ...bodied, 'NOT_FOUND', 'PRECONDITION_FAILED', ...required, ...conflicts]
     }
+    case 'update-many': {
+      const undeclared = resource?.updates.byFilter === true ? [] : ['UPDATE_BY_FILTER_NOT_DECLARED']
+      return [...codesOf('merge', resource), ...referring, ...undeclared]
+    }
+    case 'upsert':
+      return [...codesOf('create', resource), ...codesOf('replace', resource)].filter(
+        (code) => code !== 'NOT_FOUND' && !keyed.includes(code as FaultCode),
+      )
     case 'delete': {
       const missing = resource?.deletion.repeated === 'no-content' ? [] : ['NOT_FOUND']
       return [...always, ...missing, 'PRECONDITION_FAILED', ...required, ...blocked]
@@ -126,11 +137,8 @@ export function codesOf(
       return [...reading, 'NOT_FOUND']
     case 'delete-matching':
       return [...always, 'FILTER_REQUIRED', 'PRECONDITION_FAILED', 'TOO_MANY_AFFECTED', ...blocked]
-    case 'update-matching': {
-      const asked = ['FILTER_REQUIRED', 'PRECONDITION_FAILED', 'TOO_MANY_AFFECTED']
-      const conflicts = ['CONFLICT', ...pending, ...unique, ...transitions, ...ruleCodes(resource, 'update')]
-      return [...always, ...bodied, ...asked, ...conflicts]
-    }
+    case 'update-matching':
+      return [...codesOf('update-many', resource), 'FILTER_REQUIRED', 'TOO_MANY_AFFECTED']
     case 'restore': {
       const rules = deletedToo.flatMap((each) => ruleCodes(each, 'restore'))
       const taken = deletedToo.some((each) => each.unique.length > 0) ? ['DUPLICATE_VALUE'] : []
@@ -149,6 +157,8 @@ export function codesOf(
       return [...always, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'create-delivery':
       return [...always, ...keyed, ...bodied]
+    case 'transaction':
+      return [...always, ...keyed, ...bodied, 'OPERATION_NOT_ALLOWED', 'TRANSACTION_TOO_LARGE']
     case 'export':
       return [...always, ...keyed, ...bodied, 'EXPORT_QUOTA']
     case 'delete-job':
@@ -204,7 +214,7 @@ function ruleCodes(resource: Resource | undefined, trigger: RuleTrigger): string
  * @param ofVersion codes that versions add to every operation
  */
 export function collectProblems(ofVersion: readonly FaultCode[] = []): Problems {
-  const found = new Set<string>(['METHOD_NOT_ALLOWED', 'UPDATE_BY_FILTER_NOT_DECLARED', ...always])
+  const found = new Set<string>(['METHOD_NOT_ALLOWED', ...always])
   return {
     of(codes, successes, more = ofVersion) {
       const isOpen = !codes.includes('UNAUTHENTICATED')

@@ -42,7 +42,7 @@ interface Remembered {
   readonly format: number
 }
 
-/** A trigger that writes events, as it is. */
+/** A trigger of ours, as it is. */
 export interface ExistingTrigger {
   /** Its table. */
   readonly owner: string

@@ -13,6 +13,7 @@ import { type ColumnSpec, defineColumn, type Held, type SearchSpec } from '../sq
 import { mostOccurrences } from '../sql/values.ts'
 import { type Bound, firstRow, ignoringRows, standalone } from '../transaction.ts'
 import { eventTriggers, horizon, snapshotSource } from './event-triggers.ts'
+import { slots, summaryTriggers, takeSlots } from './summary-triggers.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */
 export const wordsColumn = '_words'
@@ -27,7 +28,7 @@ const types = {
   bytes: 'bytea',
 } as const
 
-const layout = { clockSlots: 16, indexesRowNumber: true, storesExports: true } as const
+const layout = { clockSlots: slots, indexesRowNumber: true, storesExports: true } as const
 
 /**
  * The text of a number as JavaScript writes it (`numberText`). PostgreSQL finds the same digits for most, and writes an
@@ -175,6 +176,8 @@ export const postgres: Dialect = {
     const texts = Array.from({ length: width }, (_, index) => `(value ->> ${index}) collate "C" as text${index}`)
     return sql`select ${raw(texts.join(', '))} from json_array_elements(cast(${JSON.stringify(rows)} as json))`
   },
+  summaryTriggers,
+  takeSlots,
   orFail: empty,
   eventTriggers,
   snapshotSource,
@@ -195,8 +198,13 @@ export const postgres: Dialect = {
   tryAdvisoryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
   advisoryLock: (name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
   *writeRow(write) {
-    const { id, numbers, answer, isWhole } = write
+    const { id, numbers, answer, isWhole, tick, touch } = write
     const statement = writeSql(write)
+    if (tick === undefined) {
+      const row = yield* firstRow(statement)
+      if (row !== undefined) yield* touch()
+      return answer === undefined ? undefined : row
+    }
     if (isWhole) {
       const locks = numbers.map(({ counter }) => counter)
       return yield* firstRow(standalone(statement, { writes: id, locks }))
@@ -223,19 +231,20 @@ function writeSql({
   const written = raw(subject)
   if (!isNew || numbers.length === 0) {
     const changed = change([...conditions, ...unchanged()], new Map())
-    const ticked = sql`ticked as (${tick()} and exists (select 1 from ${written}))`
-    return sql`with ${written} as (${changed} returning *), ${ticked} select ${answer} from ${written}`
+    const ticked = tick && sql`, ticked as (${tick()} and exists (select 1 from ${written}))`
+    return sql`with ${written} as (${changed} returning *)${ticked ?? empty} select ${answer} from ${written}`
   }
   const hold = conditions.length === 0 ? empty : sql` where ${join(conditions, ' and ')}`
+  const first = tick === undefined ? 'checked' : 'ticked'
   const taken = numbers.map(({ take }, index) => {
-    const before = raw(index === 0 ? 'ticked' : `number${index - 1}`)
+    const before = raw(index === 0 ? first : `number${index - 1}`)
     return sql`${raw(`number${index}`)} as (${take(sql`where exists (select 1 from ${before})`)})`
   })
   const given = numbers.map(({ name }, index) => [name, sql`(select last from ${raw(`number${index}`)})`] as const)
   const last = sql`exists (select 1 from ${raw(`number${numbers.length - 1}`)})`
   const steps = [
     sql`checked as materialized (select 1 as one${hold})`,
-    sql`ticked as (${tick()} and exists (select 1 from checked) returning 1 as one)`,
+    ...(tick === undefined ? [] : [sql`ticked as (${tick()} and exists (select 1 from checked) returning 1 as one)`]),
     ...taken,
     sql`${written} as (${change([last], new Map(given))} returning *)`,
   ]

@@ -95,6 +95,7 @@ export function catalogFixture(...resources: readonly Resource[]): Catalog {
       bodyBytes: 1_048_576,
       bodyMembers: 20_000,
       patchOperations: 1_000,
+      bulk: 1_000,
       errors: 100,
       exports: limitDefaults.exports,
       events: { retention: 604_800_000, streams: 20 },

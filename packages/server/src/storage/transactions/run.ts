@@ -12,9 +12,11 @@ import { onceForKey } from './idempotency.ts'
 import { deleteJob } from './jobs.ts'
 import { createKey, revokeKey } from './keys.ts'
 import { restoreRecord } from './restore.ts'
+import { transact } from './transact.ts'
 import { updateRecord } from './update.ts'
 import { updateMatching } from './update-matching.ts'
 import { createDelivery, createWebhook, deleteWebhook, updateWebhook } from './webhooks.ts'
+import { writeMany } from './write-many.ts'
 
 /** The result of such a transaction: the outcome for the caller, or how it is carried out. */
 export type Written = Outcome | Announced
@@ -28,6 +30,8 @@ export function writeTransaction(context: SqlContext, plan: Write): Transaction<
     case 'merge':
     case 'patch':
       return updateRecord(context, plan)
+    case 'write-many':
+      return onceForKey(context, plan, writeMany(context, plan))
     case 'delete':
       return deleteRecord(context, plan)
     case 'bulk-delete':
@@ -52,6 +56,8 @@ export function writeTransaction(context: SqlContext, plan: Write): Transaction<
       return onceForKey(context, plan, createDelivery(context, plan))
     case 'delete-job':
       return deleteJob(context, plan)
+    case 'transaction':
+      return transact(context, plan)
     case 'export':
       return onceForKey(context, plan, beginExport(context, plan))
   }
@@ -60,6 +66,7 @@ export function writeTransaction(context: SqlContext, plan: Write): Transaction<
 const refusals: ReadonlySet<string> = new Set<Outcome['kind']>([
   'missing', 'parent-missing', 'forbidden', 'precondition-required', 'stale', 'invalid', 'conflict', 'not-modified',
   'replayed', 'key-in-use', 'key-reused', 'bulk-refused',
+  'operation-refused',
 ]) // biome-ignore format: one row reads best
 
 /** Whether an outcome is a change; otherwise the transaction is rolled back. */

@@ -23,8 +23,8 @@ import type { SqlContext } from '../../sql/context.ts'
 import type { JobError } from '../../storage.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { changeEach, refusalOf } from '../rows/change-records.ts'
-import { touchedTick } from '../rows/clock.ts'
-import { lockRecords, rewriteRecord } from '../rows/record-row.ts'
+import { tickOne } from '../rows/clock.ts'
+import { changeRecord, lockRecords } from '../rows/record-row.ts'
 import type { After, Window } from './collect.ts'
 import { nextQueued, type StoredChange, undoing, type WorkState } from './work-list.ts'
 
@@ -87,9 +87,9 @@ export function* revert(context: SqlContext, { job, state, size }: Window): Afte
       if (!gone.has(targetKey(name, before))) values[name] = before
       else if (resource.field.get(name)?.reference?.onDelete === 'clear') values[name] = null
     }
-    yield* rewriteRecord(context, resource, { values, changed: names })
+    yield* changeRecord(context, resource, { values, changed: names })
   }
-  yield touchedTick(context, resource.name, { live: 0, deleted: 0, ids })
+  yield* tickOne(context, resource.name, { live: 0, deleted: 0, ids })
   return { ...state, done: Math.max(0, state.done - rows.length), at: Number(rows.at(-1)?.['_row']) }
 }
 

@@ -12,11 +12,12 @@ import sql, { raw } from 'sql-template-tag'
 import { checkFilterConditions, checkRecord, decidableRecords } from '../../../plan/check-record.ts'
 import type { Outcome } from '../../../plan/outcome.ts'
 import type { BulkDelete, Delete, DeleteMatching } from '../../../plan/plan.ts'
+import { type Batch, roomOf } from '../../sql/batch.ts'
 import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { storedSql } from '../../sql/records.ts'
 import type { Row, Transaction } from '../../transaction.ts'
-import { touchedTick } from '../rows/clock.ts'
+import { tickOne } from '../rows/clock.ts'
 import { lockRules, ruledBelow } from '../rows/other-records.ts'
 import {
   changing,
@@ -71,7 +72,7 @@ function* deleteAlone(context: SqlContext, plan: Delete): Transaction<Outcome> {
   if (ended !== undefined) return ended
   const deletedAt = timestamp(plan.now)
   yield markOne(context, resource, { id, at: deletedAt })
-  yield touchedTick(context, resource.name, { live: -1, deleted: 1, ids: [id] })
+  yield* tickOne(context, resource.name, { live: -1, deleted: 1, ids: [id] })
   return { kind: 'deleted', id, deletedAt }
 }
 
@@ -166,11 +167,13 @@ function* deleteAsked(
     const changed = (yield* isChangedAmong(context, closure)) ? [issue('BEING_CHANGED')] : []
     const issues = [...refused, ...changed, ...(yield* blockersOf(setOf(context, closure)))]
     if (issues.length > 0) return { kind: plan.kind === 'bulk-delete' ? 'bulk-refused' : 'conflict', issues }
-    if (sizeOf(closure) <= plan.above) {
+    const isTooMany = context.batch !== undefined && sizeOf(closure) > roomOf(context.batch)
+    if (sizeOf(closure) <= plan.above && !isTooMany) {
       yield* deleteClosure(context, plan, closure)
       return deleted
     }
   }
+  if (context.batch !== undefined) return beyondBatch(context.batch, isComplete ? sizeOf(closure) : undefined)
   const state = yield* putOnList(context, plan, ids, closure)
   if (isComplete && state.total === state.seen) return yield* beginNow(context, plan, state, 'flip')
   const mayBeRefused = isComplete || refused.length > 0 || canBeBlocked(context.catalog, plan.resource)
@@ -192,4 +195,17 @@ function* isChangedAmong(context: SqlContext, closure: Closure): Transaction<boo
 /** Keeps serializable changes away from a deletion that is not serializable, if rules cover some of its collections. */
 function* lockRulesBelow(context: SqlContext, resource: Resource): Transaction<void> {
   if (ruledBelow(context, resource) === 'some') yield* lockRules(context)
+}
+
+/**
+ * The refusal of a deletion or restoration that is too large for a transaction of several operations.
+ *
+ * @param size how many records it changes; `undefined`: very many
+ */
+export function beyondBatch(batch: Batch, size = Number.POSITIVE_INFINITY): Outcome {
+  return size > roomOf(batch) ? tooManyTouched(batch) : { kind: 'conflict', issues: [issue('jobInTransaction')] }
+}
+
+export function tooManyTouched({ most }: Batch): Outcome {
+  return { kind: 'conflict', issues: [issue('tooManyTouched', { limit: most })] }
 }

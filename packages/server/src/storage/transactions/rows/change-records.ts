@@ -14,9 +14,9 @@ import type { Update, UpdateMatching } from '../../../plan/plan.ts'
 import { unreadFields } from '../../../plan/unread-fields.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Statement, Transaction } from '../../transaction.ts'
-import { touchedTick } from './clock.ts'
+import { tickOne } from './clock.ts'
 import { decideUnmarked } from './other-records.ts'
-import { lockRecords, rewriteRecord } from './record-row.ts'
+import { changeRecord, lockRecords } from './record-row.ts'
 
 /** How many records are read at once: they may be large. */
 const mostRead = 100
@@ -65,12 +65,12 @@ export function* changeEach(
       if (decided.kind !== 'proposal') refused.push([id, decided])
       else if (refused.length === 0 && decided.draft.changed.length > 0) {
         if (keep !== undefined) yield keep(id, formerOf(decided))
-        yield* rewriteRecord(context, resource, decided.draft)
+        yield* changeRecord(context, resource, decided.draft)
         changed.push(id)
       }
     }
   }
-  if (changed.length > 0) yield touchedTick(context, resource.name, { live: 0, deleted: 0, ids: changed })
+  if (changed.length > 0) yield* tickOne(context, resource.name, { live: 0, deleted: 0, ids: changed })
   return refused
 }
 

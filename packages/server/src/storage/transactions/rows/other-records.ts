@@ -123,7 +123,7 @@ function* isReferenceDeleted(context: SqlContext, question: Question, exists: bo
  *
  * @param more a further condition on a record that is referred to
  */
-function askedSql(context: SqlContext, resource: Resource, question: Question, more: Sql = empty): Sql {
+export function askedSql(context: SqlContext, resource: Resource, question: Question, more: Sql = empty): Sql {
   if (question.kind === 'reference') {
     const { collection, id, readable } = question
     const { share } = context.dialect.lock
@@ -222,7 +222,7 @@ function rowSql({ dialect }: SqlContext, resource: Resource, record: RecordValue
 }
 
 /** How many of some collections business rules are about. */
-type Ruled = 'none' | 'some' | 'all'
+export type Ruled = 'none' | 'some' | 'all'
 
 /** How many of these collections have a business rule that asks for records, or are asked for by one. */
 export function ruledAmong({ ruled }: SqlContext, collections: Iterable<string>): Ruled {

@@ -11,7 +11,7 @@ import type { CurrentRecord, Found } from '../../../plan/check-record.ts'
 import { judge, optimisticAnswers, type Proposal } from '../../../plan/decide.ts'
 import type { Represented } from '../../../plan/outcome.ts'
 import type { Create, Delete, Update, Write } from '../../../plan/plan.ts'
-import { columnsOf, subjectSql, tableSql } from '../../sql/columns.ts'
+import { columnsOf, comparisonColumn, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
@@ -38,7 +38,7 @@ import {
   standalone,
   type Transaction,
 } from '../../transaction.ts'
-import { tick, touchedTick } from './clock.ts'
+import { tick, tickOne } from './clock.ts'
 import { numbersOf } from './numbers.ts'
 
 interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted' | 'readableFields'> {
@@ -62,7 +62,8 @@ export function* lockState(context: SqlContext, plan: Addressed): Transaction<Fo
 
 /** The same without locks, before the transaction begins. */
 export function peekRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
-  return readCurrent(plan, standalone(currentStatement(context, plan, 'record'), 'reading'))
+  const statement = currentStatement(context, plan, 'record')
+  return readCurrent(plan, context.batch === undefined ? standalone(statement, 'reading') : statement)
 }
 
 /** The live records of many plans that differ in their ids, each locked in the order of their ids, by id. */
@@ -147,6 +148,19 @@ export function* represent(
   return answeredOf(yield* firstRow(sql`select ${answer} from ${subjectSql(plan.resource.name)} where id = ${id}`))
 }
 
+/** The same of several records, by id. */
+export function* representAll(
+  context: SqlContext,
+  plan: Represents,
+  ids: readonly string[],
+  mayRead: Predicate,
+): Transaction<ReadonlyMap<string, Answered>> {
+  const columns = sql`id, ${answerSql(context, plan, mayRead)}`
+  const which = context.dialect.isAnyOf(sql`id`, ids)
+  const rows = yield sql`select ${columns} from ${subjectSql(plan.resource.name)} where ${which}`
+  return new Map(rows.map((row) => [String(row['id']), answeredOf(row)]))
+}
+
 /** The columns of such a select: the same object where neither permissions nor fields have conditions. */
 export function answerSql(context: SqlContext, plan: Represents, mayRead: Predicate): Sql {
   const isSame = mayRead.kind === 'always' && plan.readableFields === undefined
@@ -219,14 +233,14 @@ export function writeRecord(context: SqlContext, write: RecordWrite): Transactio
   const isNew = changed === undefined
   const id = String(values['id'])
   return context.dialect.writeRow({
-    ...{ collection: name, id, isNew, conditions, unchanged, answer, isWhole },
+    ...{ collection: name, id, isNew, conditions, unchanged, answer, isWhole: isWhole && context.batch === undefined },
     numbers: isNew ? numbersOf(resource, values) : [],
     change: isNew
       ? (further, numbers) => insertionSql(context, resource, { ...values, ...Object.fromEntries(numbers) }, further)
       : (further) => updateSql(context, resource, { values, changed }, further),
     words: isSearched(resource, changed) ? () => searchWords(resource, values) : undefined,
-    tick: () => tick(context, name, isNew ? 1 : 0, 0),
-    touch: () => touchedTick(context, name, { live: isNew ? 1 : 0, deleted: 0, ids: isNew ? [] : [id] }),
+    tick: context.batch === undefined ? () => tick(context, name, isNew ? 1 : 0, 0) : undefined,
+    touch: () => tickOne(context, name, { live: isNew ? 1 : 0, deleted: 0, ids: isNew ? [] : [id] }),
   })
 }
 
@@ -238,16 +252,24 @@ export function* insertRecord(context: SqlContext, resource: Resource, record: R
   }
 }
 
-/** Writes a changed record whose row is locked. The caller advances the clock. */
-export function* rewriteRecord(
+/** Writes the changed fields of a record whose row is locked. The caller advances the clock. */
+export function* changeRecord(
   context: SqlContext,
   resource: Resource,
   { values, changed }: Pick<Draft, 'values' | 'changed'>,
 ): Transaction<void> {
   yield ignoringRows(updateSql(context, resource, { values, changed }, []))
-  if (isSearched(resource, changed)) {
-    yield* context.dialect.indexWords(resource.name, String(values['id']), searchWords(resource, values), true)
-  }
+  if (!isSearched(resource, changed)) return
+  yield* context.dialect.indexWords(resource.name, String(values['id']), searchWords(resource, values), true)
+}
+
+/**
+ * Removes the value of a unique field from its index, before the same transaction changes the record. The revision
+ * stays, so that this is no event.
+ */
+export function* freeValue({ dialect }: SqlContext, resource: Resource, field: string, id: string): Transaction<void> {
+  const column = raw(`"${comparisonColumn(resource, field)}"`)
+  yield ignoringRows(sql`update${dialect.orFail} ${tableSql(resource.name)} set ${column} = null where id = ${id}`)
 }
 
 /** The statement that inserts a row if conditions hold. */
