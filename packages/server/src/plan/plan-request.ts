@@ -18,7 +18,6 @@ import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { bindingOf, openCursor } from './cursor.ts'
 import { unsettableMembers } from './issue.ts'
-import type { WriteMany } from './many.ts'
 import type {
   BulkDelete,
   Create,
@@ -30,6 +29,7 @@ import type {
   ReadPage,
   Removal,
   Update,
+  WriteMany,
 } from './plan.ts'
 import { eventsIn } from './plan-events.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'

@@ -13,7 +13,6 @@ import type { Conditions } from '../http/preconditions.ts'
 import type { Preferred } from '../http/preferences.ts'
 import type { ExportFormat } from './export-document.ts'
 import type { DeletedRecords, Include } from './include.ts'
-import type { WriteMany } from './many.ts'
 
 export type { Conditions } from '../http/preconditions.ts'
 
@@ -114,7 +113,7 @@ export interface ReadSummary {
 }
 
 /** What every change has: the caller and the moment. */
-export interface Change extends Presentation {
+interface Change extends Presentation {
   readonly resource: Resource
   readonly caller: CallerView
   /** Milliseconds since 1970. */
@@ -176,6 +175,27 @@ export interface Update extends Change {
   readonly writableFields?: FieldGrants
   readonly targets?: ReferenceTargets
   readonly conditions: Conditions
+}
+
+/** Creates or changes several records, or one that a unique value identifies. */
+export interface WriteMany extends Change {
+  readonly kind: 'write-many'
+  /** What is wrong with the body as a whole. If there is anything, nothing is done. */
+  readonly issues: readonly Issue[]
+  /** The records as the request has them, in order. */
+  readonly bodies: readonly unknown[]
+  /** The id that each of them gets if it is new. */
+  readonly ids: readonly string[]
+  /** How a record is created, except for its id and body; left out: the request or the caller creates none. */
+  readonly create?: Create
+  /** How a record is changed, likewise. */
+  readonly update?: Update
+  /** The unique field whose value says which record is replaced; left out: the record's `id` does. */
+  readonly key?: string
+  /** Whether the body is a single record, and not an array. */
+  readonly isSingle: boolean
+  readonly conditions: Conditions
+  readonly idempotency?: Idempotency
 }
 
 /** What every deletion has. */

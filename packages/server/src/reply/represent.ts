@@ -79,7 +79,7 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     case 'too-many-slots':
       throw tooManySlots(outcome.group)
     case 'with-related':
-      return relatedResponse(plan, outcome, represent(plan, outcome.answer, context), context)
+      return relatedResponse(plan, outcome, () => represent(plan, outcome.answer, context), context)
     case 'include-too-large':
       throw includeTooLarge(outcome)
     case 'page-not-modified':

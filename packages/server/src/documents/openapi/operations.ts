@@ -3,7 +3,7 @@ import { relationsOf } from 'resourced-contract/model/relations'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { streamType } from 'resourced-contract/spec/media-types'
 import { bulkDeletionRequest, type Components, type Json, object, refTo, usualBulk } from './components.ts'
-import { manyChanges, manyCreation, manyUpdate } from './many-operations.ts'
+import { manyAnswer, manyChanges } from './many-operations.ts'
 import {
   filterParameters,
   listParameters,
@@ -67,7 +67,7 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
         operationId: `create${names.one}${of}`,
         tags: [resource.name],
         summary: `Create one of the ${resource.name}${under}`,
-        description: 'With a key it is safe to repeat.',
+        description: 'With a key it is safe to repeat. An array creates all of its records or none.',
         parameters: creationHeaders,
         requestBody: body(['application/json'], refTo('schemas', `${names.one}Create${nested ? 'Nested' : ''}`)),
         ...responses('create', resource, parts, nested, {
@@ -81,9 +81,9 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
             ),
           ),
         }),
-        'x-many': manyCreation(`${names.one}Create${nested ? 'Nested' : ''}`, parts),
+        ...manyAnswer(names),
       },
-      ...(!nested && manyChanges(resource, parts)),
+      ...(!nested && manyChanges(resource, names, parts)),
     }),
     ...(updates && matchingUpdate(resource, parts)),
     ...(deletes && matchingDeletion(resource, parts)),
@@ -168,7 +168,7 @@ function matchingUpdate(resource: Resource, parts: OperationParts): Json {
         202: accepted,
         204: deleted,
       }),
-      'x-many': manyUpdate(parts),
+      ...manyAnswer(parts.names),
     },
   }
 }

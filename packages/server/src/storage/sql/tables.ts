@@ -341,9 +341,6 @@ const keyHashes = system('resourced_key_hashes', [
   column('hash', 'string', 'unique not null'),
 ])
 
-/** The table that held API keys with their hashes before they were records. */
-export const formerKeys = 'resourced_keys'
-
 /** The first responses to requests with an idempotency key (MET-9). `created_at` is in milliseconds. */
 const idempotency = system(
   'resourced_idempotency',
