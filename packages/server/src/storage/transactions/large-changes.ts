@@ -81,8 +81,7 @@ async function undone(waiting: Waiting): Promise<boolean> {
 
 async function carryOut(waiting: Waiting, announced: Announced): Promise<Outcome> {
   const { context, runner, plan, job } = waiting
-  const takenBy = await collectAll(waiting)
-  const checked = takenBy === undefined ? await check(waiting, announced) : conflict(pendingIssue(takenBy))
+  const checked = await collectAndCheck(waiting, announced)
   const begun = async (begin: () => Transaction<Outcome>) => runner.write(() => continueForKey(plan, begin()), isChange)
   const outcome = typeof checked === 'function' ? await begun(checked) : checked
   if (outcome.kind === 'accepted') return outcome
@@ -99,6 +98,17 @@ async function carryOut(waiting: Waiting, announced: Announced): Promise<Outcome
 /** The transaction that begins work, or why the work is refused. */
 type Checked = Outcome | (() => Transaction<Outcome>)
 
+async function collectAndCheck(waiting: Waiting, announced: Announced): Promise<Checked> {
+  const { background, plan } = waiting
+  if (plan.kind === 'update-matching' && plan.most !== undefined) {
+    // Whoever only asks how many match keeps nobody from changing them.
+    const count = await background.run('countMatches', plainPlan(plan))
+    if (count > plan.most) return conflict(tooManyAffected(plan, count))
+  }
+  const takenBy = await collectAll(waiting)
+  return takenBy === undefined ? check(waiting, announced) : conflict(pendingIssue(takenBy))
+}
+
 /** Checks work whose records are collected. */
 async function check(waiting: Waiting, announced: Announced): Promise<Checked> {
   const { context, background, plan } = waiting
@@ -110,6 +120,9 @@ async function check(waiting: Waiting, announced: Announced): Promise<Checked> {
   return () => (plan.kind === 'restore' ? beginRestoration(context, plan) : beginDeletion(context, plan, announced))
 }
 
+/** How many records of a change are checked in one turn of the event loop, unless they take long. */
+const mostChecked = 100
+
 /** Checks each record of a change that will be a job. */
 async function checkChange({ context, runner, job }: Waiting, plan: UpdateMatching): Promise<Checked> {
   const state = await runner.read(() => stateOf<WorkState>(job))
@@ -120,7 +133,7 @@ async function checkChange({ context, runner, job }: Waiting, plan: UpdateMatchi
   const moved = new Set<string>()
   let began = performance.now()
   for (let at = 0; found > plan.above && at < roots && refused.length < mostErrors; ) {
-    const from = { at, size: mostDecided, last: roots }
+    const from = { at, size: mostChecked, last: roots }
     const next = await runner.read(() => checkNext(context, plan, from))
     refused.push(...next.refused)
     for (const name of next.moved) moved.add(name)
