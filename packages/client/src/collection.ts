@@ -44,6 +44,19 @@ export interface DeleteOptions extends ConditionOptions {
   readonly respondAsync?: boolean
 }
 
+/** Options of a change by filter. */
+export interface MatchingOptions extends CallOptions {
+  /** If more records match than this, none is changed. */
+  readonly maxAffected?: number
+  /** Whether a job changes them, however few match. */
+  readonly respondAsync?: boolean
+}
+
+/** The records that a change by filter is about: filters and a condition, and at least one of them. */
+export type Matching<Types extends CollectionTypes, All = UntypedInterface> = Types['filter'] &
+  RelatedFilters<Types, All> &
+  Pick<ListQuery<Types, never, All>, 'where' | 'timezone'>
+
 /** Options of a read. */
 export interface GetOptions<Name extends string> extends CallOptions {
   /** The fields to return; `id` is always included. */
@@ -197,6 +210,18 @@ export interface Collection<Types extends CollectionTypes = UntypedCollection, A
     record: Types['replace'],
     options?: ChangeOptions<Types['replace'], Types['record']>,
   ): Promise<Types['record']>
+  /**
+   * Changes the given fields of all records that match, or of none.
+   *
+   * @returns the number of records that match, or the job that changes them
+   * @example
+   * await client.tasks.updateMatching({ status: 'done' }, { archived: true }, { maxAffected: 100 })
+   */
+  updateMatching(
+    matching: Matching<Types, All>,
+    changes: Types['patch'],
+    options?: MatchingOptions,
+  ): Promise<number | Job>
   /** @returns what the response says: nothing, when the record was deleted, or the job that deletes */
   delete(target: Target<Types>, options?: DeleteOptions): Promise<Deletion | Job | undefined>
   /** Restores a record, and waits for the job where one restores it. */
@@ -297,6 +322,20 @@ export function collectionAt(parts: ClientParts, collection: string): Collection
     upsertMany: (key, body, options) => dataOf(call('PUT', collection + queryOf({ key }), { ...options, body })),
     update: (target, mine, options) => change('PATCH', target, mine, options),
     replace: (target, mine, options) => change('PUT', target, mine, options),
+    async updateMatching(
+      matching: object,
+      body: object,
+      { maxAffected, respondAsync, ...options }: MatchingOptions = {},
+    ) {
+      const wanted = [
+        ...(respondAsync ? ['respond-async'] : []),
+        ...(maxAffected === undefined ? [] : ['handling=strict', `max-affected=${maxAffected}`]),
+      ]
+      const headers = wanted.length === 0 ? {} : { prefer: wanted.join(', ') }
+      const parts = { ...options, body, headers }
+      const { status, body: given } = await exchange(send, 'PATCH', collection + queryOf(matching), parts)
+      return status === 202 ? new Job(send, given ?? {}) : Number(given?.['updated_count'])
+    },
     async delete(target, options = {}) {
       const path = pathOf(target)
       const before = typeof target === 'string' ? undefined : target
