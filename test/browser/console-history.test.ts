@@ -11,8 +11,13 @@ import { keyboard } from './hands.ts'
 
 const skip = noBrowser
 const everybody = {
-  ...{ read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone', restore: 'anyone' },
-  ...{ readDeleted: 'anyone', readHistory: 'role:auditor' },
+  read: 'anyone',
+  create: 'anyone',
+  update: 'anyone',
+  delete: 'anyone',
+  restore: 'anyone',
+  readDeleted: 'anyone',
+  readHistory: 'role:auditor',
 } as const
 
 const shop = defineInterface({
