@@ -23,7 +23,7 @@ const everybody = {
 const shop = defineInterface({
   name: 'shop',
   resources: {
-    makers: { fields: { name: Type.String({ search: true }) }, access: { ...everybody } },
+    makers: { fields: { name: Type.String({ search: true }) }, access: everybody },
     goods: {
       fields: {
         title: Type.String({ search: true, sort: true }),
