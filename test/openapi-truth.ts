@@ -112,7 +112,7 @@ interface Place {
 }
 
 /** Where the document describes an answer: what no path has is a problem all the same. */
-function placeOf(document: Json, method: string, target: string, { status }: HttpResponse): Place | undefined {
+function placeOf(document: Json, method: string, target: string, { status, body }: HttpResponse): Place | undefined {
   const problems = document['x-problems']
   const path = templateOf(document, target)
   // Methods are case-sensitive: what is called `get` has no operation.
@@ -132,6 +132,9 @@ function placeOf(document: Json, method: string, target: string, { status }: Htt
   const at = `/paths/${pointerStep(path)}/${operationOf(method, status)}`
   // QUERY has its parameters in its body.
   const isSelective = /[?&]fields(?:=|\[|%5B)/i.test(target) || method === 'QUERY'
+  if (operation['x-many']?.responses[status] !== undefined && /^\{"data":\[/.test(String(body))) {
+    return { pointer: `${at}/x-many/responses/${status}`, isOpen }
+  }
   if (operation.responses[status] !== undefined) {
     const included = status === 200 ? operation['x-included']?.$ref : undefined
     return { pointer: `${at}/responses/${status}`, isOpen, isSelective: isSelective && hasFields(operation), included }

@@ -127,7 +127,7 @@ for (const [one, other] of ways) {
     assert.match(await restore(file, to), /What was written was read back, and is the same as in the backup/)
     // The first start of a server creates the triggers, unless the file of SQLite was copied with them.
     const steps = (await run(0, 'migrate', '--database', to)).split('Nothing was changed.')[0]
-    const triggers = '  + create the triggers of tickets that write events\n'
+    const triggers = '  + create the triggers of tickets\n'
     const hasTriggers = one === 'sqlite' && other === 'sqlite'
     assert.equal(steps, hasTriggers ? 'The database fits the declaration: nothing to do.\n' : triggers)
     // An export that was not finished begins again.

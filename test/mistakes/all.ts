@@ -7,6 +7,7 @@ import { deletionMistakes } from './deletion.ts'
 import { fieldsMistakes } from './fields.ts'
 import { interfaceMistakes } from './interface.ts'
 import { rulesMistakes } from './rules.ts'
+import { summariesMistakes } from './summaries.ts'
 import { versionsMistakes } from './versions.ts'
 
 export const allMistakes = [
@@ -19,6 +20,7 @@ export const allMistakes = [
   ...conditionsMistakes,
   ...rulesMistakes,
   ...deletionMistakes,
+  ...summariesMistakes,
 ]
 
 /** Puts a value at a place of the declaration of the documentation; `undefined` takes the key away. */

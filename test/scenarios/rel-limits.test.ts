@@ -5,6 +5,7 @@ import { defineInterface } from 'resourced-contract/model/inference/define-inter
 import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
 import { places, type Received, type Trial, trialFor } from '../harness.ts'
+import { nowhere } from '../steps.ts'
 
 const most = 12
 const bytes = 65_536
@@ -175,5 +176,15 @@ describe('limits of related records', () => {
     const { json } = await send({ path: '/v1/papers?include=box,original,copies,copies.box' })
     assert.deepEqual([json.code, json.errors[0].code], ['INVALID_QUERY', 'TOO_MANY_ITEMS'])
     assert.equal((await send({ path: '/v1/papers?include=box,original,copies' })).status, 200)
+  })
+
+  it('REL-5: ids and the addresses of further records count too', async (context) => {
+    const current = await trialFor(context, archive)
+    await fill(current, Array(30).fill(1))
+    const condition = { not: { id: { in: Array(75).fill(nowhere) } } }
+    const body = { include: 'papers', 'include[papers][limit]': 0, 'include[papers][where]': condition, limit: 30 }
+    const { json, text } = await current.send({ method: 'QUERY', path: '/v1/boxes', body })
+    assert.ok(text.length <= bytes && json.data.length > 10, `${text.length} bytes, ${json.data.length} records`)
+    assert.ok(json.pagination.next_cursor)
   })
 })

@@ -284,6 +284,29 @@ describe('permissions of related records', () => {
     assert.equal((await current.send({ path: '/v2/books?include=notes', as: 'ann' })).status, 200)
   })
 
+  it('WHR-3, AUT-12: authorize is asked about what filters, conditions and sort orders read', async (context) => {
+    const current = await trialFor(context, {
+      ...press,
+      authorize: ({ caller, collection }) => caller.id !== 'ann' || collection !== 'authors',
+    })
+    await fill(current)
+    const where = (condition: unknown) => encodeURIComponent(JSON.stringify(condition))
+    const ofAuthor = where({ author: { hidden: false } })
+    for (const query of [
+      '/v2/books?author.hidden=false',
+      '/v1/works?penned_by.hidden=false',
+      '/v2/books?sort=author.name',
+      `/v2/books?where=${ofAuthor}`,
+      `/v2/notes?where=${where({ book: { author: {} } })}`,
+      `/v2/books/summary?where=${ofAuthor}`,
+      '/v2/books/summary?author.hidden=false',
+      `/v2/books?include=notes&include[notes][where]=${where({ book: { author: { hidden: false } } })}`,
+    ]) {
+      assert.equal((await current.send({ path: query, as: 'ann' })).status, 403, query)
+      assert.equal((await current.send({ path: query, as: 'root' })).status, 200, query)
+    }
+  })
+
   it('REL-4: every response agrees with the lists and records of its caller', async (context) => {
     const current = await trialFor(context, press)
     await fill(current)

@@ -137,7 +137,25 @@ describe('related records', () => {
     assert.deepEqual(sourced[made['Stefan'].id].ids, [book.id])
     assert.match(sourced[made['Stefan'].id].next, /^\/v2\/books\?source_id=/)
     assert.equal((await ok(sourced[made['Stefan'].id].next, { as: 'eve' })).json.data[0].title, 'S2')
-    assert.deepEqual([edited[made['Stefan'].id].total_count, edited[made['Stefan'].id].next], [4, null])
+    // The reference is no filter itself.
+    const { ids, total_count, next } = edited[made['Stefan'].id]
+    assert.match(next, /^\/v2\/books\?responsible\.id=/)
+    const rest = (await ok(next.replace('limit=1', 'limit=9'))).json.data.map((each: { id: string }) => each.id)
+    assert.deepEqual([total_count, new Set([...ids, ...rest]).size], [4, 4])
+  })
+
+  it('REL-3, LIM-3: the parameters of a path fit into the address of the list that goes on', async () => {
+    const { id } = made['Ursula']
+    const ask = (count: number) => {
+      const condition = { title: { not: 'x'.repeat(count) } }
+      const body = { id, include: 'books', 'include[books][limit]': 1, 'include[books][where]': condition }
+      return current.send({ method: 'QUERY', path: '/v2/authors', body })
+    }
+    const fitting = await ask(3_900)
+    const { ids, total_count, next } = fitting.json.related.books[id]
+    assert.equal((await ok(next)).json.data.length, Math.min(1, total_count - ids.length))
+    const refused = await ask(4_000)
+    assert.deepEqual([refused.status, places(refused)], [400, ['TOO_LONG include[books][where]']])
   })
 
   it('REL-3, WHR-1: a condition on the related records, in totals and addresses too', async () => {

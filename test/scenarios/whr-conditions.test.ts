@@ -159,6 +159,34 @@ it('WHR-1, LIM-5: comparisons count together with filters', async (context) => {
   assert.deepEqual(places(await send({ method: 'QUERY', path: '/v1/books', body })), ['TOO_MANY_ITEMS title[in]'])
 })
 
+it('WHR-1, LIM-5: comparisons count beside fields that are named as values of the caller', async (context) => {
+  const { send } = await trialFor(context, {
+    name: 'logs',
+    resources: {
+      servers: { fields: { caller: { type: 'string', filter: true } }, access: { read: 'anyone' } },
+      calls: {
+        fields: { record: { type: 'string', filter: true }, server_id: { reference: 'servers' } },
+        access: { read: 'anyone' },
+      },
+    },
+  })
+  const or = Array.from({ length: 51 }, (_, number) => ({ record: String(number) }))
+  const ask = (path: string, condition: unknown) =>
+    send({ method: 'QUERY', path: `/v1/${path}`, body: { where: condition } })
+  for (const [path, condition] of [
+    ['servers', { calls: { some: { record: 'x', or } } }],
+    ['calls', { server: { caller: 'x', or: or.map(() => ({ caller: 'x' })) } }],
+    ['calls', { server: { calls: { some: { record: 'x', or } } } }],
+  ] as const) {
+    assert.deepEqual(places(await ask(path, condition)), ['TOO_MANY_ITEMS /where'])
+  }
+  let deep: object = { record: 'x' }
+  for (let depth = 0; depth < 20; depth++) deep = { not: deep }
+  const tooDeep = await ask('servers', { calls: { some: { record: 'x', and: [deep] } } })
+  assert.deepEqual([tooDeep.status, tooDeep.json.errors[0].code], [400, 'TOO_DEEP'])
+  assert.equal((await ask('servers', { calls: { some: { record: 'x', or: or.slice(2) } } })).status, 200)
+})
+
 it('WHR-1: values of the caller differ for each, and no answer of one is remembered for another', async (context) => {
   const current = await trialFor(context, staff)
   const { send, make } = current

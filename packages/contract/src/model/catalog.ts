@@ -18,7 +18,7 @@ import {
 } from './declaration.ts'
 import { eventKinds } from './event.ts'
 import { completeField } from './field.ts'
-import { limitDefaults, parseRate, type Rate } from './limits.ts'
+import { limitDefaults, mostChangedAtOnce, parseRate, type Rate } from './limits.ts'
 import { deepFreeze, plainCopy } from './plain-copy.ts'
 import {
   type Catalog,
@@ -62,6 +62,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
       bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,
       bodyMembers: declared.limits?.bodyMembers ?? limitDefaults.bodyMembers,
       patchOperations: declared.limits?.patchOperations ?? limitDefaults.patchOperations,
+      bulk: declared.limits?.bulk ?? limitDefaults.bulk,
       errors: declared.limits?.errors ?? limitDefaults.errors,
       pageBytes: declared.limits?.pageBytes ?? limitDefaults.pageBytes,
       include: { ...limitDefaults.include, ...declared.limits?.include },
@@ -115,6 +116,7 @@ function startResource(name: string, declared: ResourceDeclaration, made: Resour
     within: parent?.reference && { field: parent.name, collection: parent.reference.collection },
     unique: uniqueSets(fields, declared.unique ?? []),
     deletion: completeDeletion(declared.deletion ?? {}),
+    updates: { byFilter: false, above: mostChangedAtOnce, ...declared.updates },
     events: declared.events ?? false,
     order: 'by-id',
     access: completeAccess(declared.access ?? {}),
@@ -125,7 +127,15 @@ function startResource(name: string, declared: ResourceDeclaration, made: Resour
     preconditions: declared.preconditions ?? 'optional',
     maxAge: declared.maxAge ?? 0,
     shape: shapeHash(fields),
+    ...completeSummaries(declared.summaries),
   }
+}
+
+function completeSummaries(declared: ResourceDeclaration['summaries']): Pick<Resource, 'summaries'> {
+  const summaries = Object.entries(declared ?? {}).map(([name, { group, sum = [] }]) => ({
+    ...{ name, groups: group, sums: sum },
+  }))
+  return summaries.length === 0 ? {} : { summaries }
 }
 
 function relationsOf(
@@ -220,7 +230,9 @@ function titleOf(name: string): string {
 }
 
 /** The kinds of jobs. */
-export const jobKinds = ['deletion', 'bulk-deletion', 'filtered-deletion', 'restoration', 'purge', 'export'] as const
+export const jobKinds = [
+  'deletion', 'bulk-deletion', 'filtered-deletion', 'restoration', 'update', 'purge', 'export',
+] as const // biome-ignore format: one row reads best
 export type JobKind = (typeof jobKinds)[number]
 
 /** The states of a job (JOB-2). The last two are final. */

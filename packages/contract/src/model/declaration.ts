@@ -274,6 +274,14 @@ export interface DeletionDeclaration {
   readonly byFilter?: boolean
 }
 
+/** Figures that are kept with every change of a record (SUM-3). */
+export interface SummaryDeclaration {
+  /** The groups, as `group` of a request names them: at most three; none: one row for all records. */
+  readonly group: readonly string[]
+  /** Fields that are added up: integers and decimals. */
+  readonly sum?: readonly string[]
+}
+
 /** One resource: a collection and its records. */
 export interface ResourceDeclaration {
   readonly title?: string
@@ -286,6 +294,8 @@ export interface ResourceDeclaration {
   /** Fields that are unique together among live records. */
   readonly unique?: readonly (readonly string[])[]
   readonly deletion?: DeletionDeclaration
+  /** Changes by filter (BLK-3); those of more records than `above` are background jobs. */
+  readonly updates?: { readonly byFilter?: boolean; readonly above?: number }
   readonly access?: AccessDeclaration
   /**
    * Completes the record that a request creates or changes, inside the transaction (RES-13). It returns the values to
@@ -304,6 +314,8 @@ export interface ResourceDeclaration {
   readonly maxAge?: number
   /** Each change of each record is an event, which callers who may read the record read at `/events` (EVT-1). */
   readonly events?: boolean
+  /** Summaries whose figures are kept, by name: they cost the same however many records there are (SUM-3). */
+  readonly summaries?: Readonly<Record<string, SummaryDeclaration>>
 }
 
 /** A version of the interface. Dates are `YYYY-MM-DD` (midnight, UTC) or date-times. */
@@ -430,6 +442,8 @@ export interface InterfaceDeclaration {
     readonly bodyMembers?: number
     /** The most operations of a JSON Patch; default 1,000. */
     readonly patchOperations?: number
+    /** The most records that one request creates or changes by an array; default 1,000. */
+    readonly bulk?: number
     /** The most entries of `errors` in a response; default 100. */
     readonly errors?: number
     /** The most bytes of the records of one page, as JSON; default 4 MiB. */

@@ -10,6 +10,7 @@ export const limitDefaults = {
   bodyBytes: 1_048_576,
   bodyMembers: 20_000,
   patchOperations: 1_000,
+  bulk: 1_000,
   include: { paths: 8, records: 1_000 },
   errors: 100,
   callerRate: '600/minute',
@@ -18,6 +19,9 @@ export const limitDefaults = {
   exports: { count: 20, bytes: 1_073_741_824, total: 10_737_418_240 },
   events: { retention: 'P7D', streams: 20 },
 } as const
+
+/** The most records that a change by filter changes in one transaction (BLK-3). */
+export const mostChangedAtOnce = 1_000
 
 /** The actions that rates can be declared for. Reading deleted records counts as a read. */
 export const countedActions = ['read', 'create', 'update', 'delete', 'restore'] as const satisfies readonly Action[]

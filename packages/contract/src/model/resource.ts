@@ -131,6 +131,13 @@ export interface FieldAccess {
   readonly write: readonly AccessRule[] | undefined
 }
 
+/** A summary whose figures are kept with every change (SUM-3). Groups have the names that requests have. */
+export interface KeptSummary {
+  readonly name: string
+  readonly groups: readonly string[]
+  readonly sums: readonly string[]
+}
+
 /** One resource, complete. */
 export interface Resource {
   /**
@@ -152,6 +159,7 @@ export interface Resource {
   /** Sets of fields that are unique among live records; sets of one field come first. */
   readonly unique: readonly (readonly string[])[]
   readonly deletion: Deletion
+  readonly updates: Required<NonNullable<ResourceDeclaration['updates']>>
   /** Whether each change of a record is an event (EVT-1). */
   readonly events: boolean
   /**
@@ -182,6 +190,8 @@ export interface Resource {
   /** What lists can be filtered by: the id, declared filters, then the timestamps. */
   readonly filterables: readonly Filterable[]
   readonly indexes: readonly Index[]
+  /** The summaries whose figures are kept (SUM-3); left out: none. */
+  readonly summaries?: readonly KeptSummary[]
   /** A short hash of the fields and schemas: a change of it changes all entity tags. */
   readonly shape: string
 }
@@ -221,6 +231,8 @@ export interface Catalog {
     readonly bodyMembers: number
     /** The most operations of a JSON Patch (LIM-3). */
     readonly patchOperations: number
+    /** The most records of an array (BLK-1). */
+    readonly bulk: number
     /** The most entries of `errors` in a response (ERR-3). */
     readonly errors: number
     /** The most bytes of the records of one page, as JSON (LIM-6). */

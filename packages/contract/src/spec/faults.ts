@@ -102,6 +102,8 @@ export interface Issue extends Place {
   readonly code: IssueCode
   readonly reason: Reason
   readonly params: IssueParams
+  /** The place of the record in a body of several, as a JSON Pointer: `/3`; `pointer` begins there. */
+  readonly within?: string
   /** The same in the terms of the older version that the request uses, if it was found in these terms. */
   readonly own?: Issue
 }
@@ -138,6 +140,15 @@ function escaped(step: string): string {
 /** The same issue at another place. */
 export function movedTo(place: Place, issue: Issue, params: IssueParams = {}): Issue {
   return { ...issue, field: undefined, pointer: undefined, ...place, params: { ...issue.params, ...params } }
+}
+
+/** The same issues about a record that stands at a place of the body. */
+export function within(place: string, issues: readonly Issue[]): Issue[] {
+  return issues.map(({ own, ...issue }) => ({
+    ...issue,
+    within: place,
+    ...(own && { own: { ...own, within: place } }),
+  }))
 }
 
 /** The text of an issue, without the name that it follows. */

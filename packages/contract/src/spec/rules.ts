@@ -6,6 +6,7 @@ import { collectionRules } from './rules/collections.ts'
 import { conditionRules } from './rules/conditions.ts'
 import { deletionRules } from './rules/deletion.ts'
 import { eventRules } from './rules/events.ts'
+import { manyRules } from './rules/many.ts'
 import { operationRules } from './rules/operation.ts'
 import { relatedRules } from './rules/related.ts'
 import { resourceRules } from './rules/resources.ts'
@@ -18,6 +19,7 @@ export const ruleSections: readonly RuleSection[] = [
   ...relatedRules,
   ...changeRules,
   ...conditionRules,
+  ...manyRules,
   ...deletionRules,
   ...accessRules,
   ...eventRules,

@@ -206,6 +206,7 @@ export const sentences = {
     includeOption: 'is no parameter of a path; include[{name}] takes {known:or}',
     onlyToMany: 'goes with a relation to many records, and {name} leads to one',
     noParameters: 'This address takes no parameters with this method.',
+    uniqueParameter: 'This address takes the value of a unique field with this method: {known:or}.',
     onlyParameters: 'This address takes only {only} with this method.',
     streamParameters: 'A stream takes only filters as parameters. Last-Event-ID says where it begins.',
     unknownFilter:
@@ -269,6 +270,7 @@ export const sentences = {
   FORBIDDEN: {
     notYours: 'is not yours to set in this record; leave it out, or send what you read',
     undeletable: 'You may not delete this record.',
+    unwritable: 'You may not create or change this record.',
     unfilterable: 'You may not read {name}, so you cannot filter by it. Leave the filter out.',
     unorderable: 'You may not read {name} of every record. Sort by another field.',
     unsummarized: 'You may not read {name} of every record, so a summary cannot use it.',
@@ -309,7 +311,7 @@ export const sentences = {
       'Records of {collection} refer to {target} by {by}; you may not read them all. Ask somebody who may change them.',
   },
   TOO_MANY_AFFECTED: {
-    affected: '{count} records match, which is more than max-affected allows ({most}); none was deleted.',
+    affected: '{count} records match, which is more than max-affected allows ({most}); none was {done}.',
   },
   JOB_NOT_FINISHED: { unfinished: 'The job is {status}. Delete it once its status is succeeded or failed.' },
   KEY_QUOTA: {

@@ -240,6 +240,7 @@ test('the clock is compared with the last purge, the newest record and the datab
   const day = 86_400_000
   const found: Examination = {
     ...{ isUsed: true, pending: undefined, maintenance: undefined, purged: now, newest: now },
+    summaries: new Map([['tasks/by_status', false]]),
     jobs: new Map([['failed', 1]]),
   }
   const given = { address: 'sqlite:data.db', now, pool: 10, workers: 1, unsafe: false }
@@ -258,7 +259,15 @@ test('the clock is compared with the last purge, the newest record and the datab
   }
   const severities = checkDatabase(postgres, given).map(({ check, severity }) => `${check} ${severity}`)
   assert.deepEqual(severities, [
-    ...['database ok', 'durability problem', 'connections warning', 'maintenance ok', 'jobs warning', 'clock warning'],
+    ...[
+      'database ok',
+      'durability problem',
+      'connections warning',
+      'maintenance ok',
+      'jobs warning',
+      'summaries problem',
+      'clock warning',
+    ],
   ])
   const connections = (workers: number) =>
     checkDatabase(postgres, { ...given, workers }).find(({ check }) => check === 'connections')?.finding

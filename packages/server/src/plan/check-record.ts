@@ -20,6 +20,7 @@ import type {
   Restore,
   RevokeKey,
   Update,
+  UpdateMatching,
 } from './plan.ts'
 
 /** The state of the record at the address of a plan. */
@@ -84,7 +85,9 @@ export function checkPage({ conditions }: Pick<ReadPage, 'conditions'>, tag: str
 const untagged = { tag: { opaque: '', weak: true }, matchTags: [] }
 
 /** The same for the records that match a filter: together they have no entity tag, so no tag matches. */
-export function checkFilterConditions({ conditions }: Pick<DeleteMatching, 'conditions'>): Outcome | undefined {
+export function checkFilterConditions({
+  conditions,
+}: Pick<DeleteMatching | UpdateMatching, 'conditions'>): Outcome | undefined {
   const verdict = decidePreconditions({ method: 'DELETE', conditions, current: untagged })
   return typeof verdict === 'object' ? { kind: 'stale', header: verdict.failed } : undefined
 }

@@ -49,7 +49,7 @@ export function draftCreate(plan: Create): Draft | LackingAttribute {
 }
 
 /** The same without the values that the server sets. */
-function draftOfBody(plan: Create): Draft {
+export function draftOfBody(plan: Create): Draft {
   const { versionResource } = plan
   if (versionResource === undefined) return draftOfCreate(plan)
   const { fromStored } = versionResource.mapping
@@ -218,6 +218,21 @@ export function draftOfUpdate(
   }
   if (changed.length > 0) values['updated_at'] = sources.at
   return { values, issues, changed, ...decisive(assigned, refused) }
+}
+
+/** What is wrong with a merge patch of any record: fields that it may not have, and values that do not fit. */
+export function patchIssues(plan: Update): Issue[] {
+  const asked = plan.versionResource === undefined ? plan : { ...plan, resource: plan.versionResource }
+  const { body, issues } = bodyOf(asked.resource, asked.body)
+  for (const name of systemFields) if (Object.hasOwn(body, name)) issues.push(readOnly(name))
+  const sources = { caller: plan.caller, at: timestamp(plan.now) }
+  for (const field of asked.resource.fields) {
+    const sent = Object.hasOwn(body, field.name) ? body[field.name] : undefined
+    if (sent === undefined || isObject(sent)) continue
+    if (isAssignable(asked, field)) settle(field, sent, { issues, sources })
+    else issues.push(readOnly(field.name))
+  }
+  return issues
 }
 
 /** Whether an update leaves a field as it is. */

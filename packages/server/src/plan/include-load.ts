@@ -39,23 +39,53 @@ export interface Load {
 /** The bytes of included records by their keys, as far as they are known. */
 export type Sizes = ReadonlyMap<string, number>
 
+/** What a response has once for all records that share it: an included record, or the ids of a relation to many. */
+interface Part extends Load {
+  readonly key: string
+}
+
+/** The ids that paths lead to from a record, of each path and each record that it begins at. */
+function* listsFrom(id: string, paths: readonly FoundPath[]) {
+  for (const { path, found } of paths) {
+    const above = paths.find((each) => each.path.path === path.above)
+    const sources = path.above === undefined ? [id] : (above?.found.get(id)?.ids ?? [])
+    for (const source of sources) yield { path, source, ids: found.get(source)?.ids ?? [] }
+  }
+}
+
 /** The records that paths lead to from a record, those of several paths several times. */
 export function* reachedFrom(id: string, paths: readonly FoundPath[]): Generator<Reached> {
-  for (const { path, found } of paths) {
-    if (path.above !== undefined) continue
-    for (const first of found.get(id)?.ids ?? []) {
-      yield reached(path, first)
-      for (const next of paths) {
-        if (next.path.above !== path.path) continue
-        for (const second of next.found.get(first)?.ids ?? []) yield reached(next.path, second)
-      }
-    }
-  }
+  for (const { path, ids } of listsFrom(id, paths)) for (const each of ids) yield reached(path, each)
 }
 
 function reached(path: RelatedPath, id: string): Reached {
   return { key: `${path.collection}/${id}`, path, id }
 }
+
+function* partsFrom(id: string, paths: readonly FoundPath[], sizes: Sizes): Generator<Part> {
+  for (const { path, source, ids } of listsFrom(id, paths)) {
+    const bytes = frameBytes(path) + ids.length * idBytes(path)
+    if (bytes > 0) yield { key: `${path.path} ${source}`, records: 0, bytes }
+    for (const each of ids) {
+      const { key } = reached(path, each)
+      yield { key, records: 1, bytes: sizes.get(key) ?? 0 }
+    }
+  }
+}
+
+/** The bytes of the ids of a relation to many without them: its member, and the address where a list goes on. */
+function frameBytes({ to, list }: RelatedPath): number {
+  if (to === 'one') return 0
+  return (list?.parameters ?? []).reduce((sum, each) => sum + each.length, usualFrame)
+}
+
+/** An id in quotes, and a comma; of a relation to one the record itself has it. */
+function idBytes({ to }: RelatedPath): number {
+  return to === 'one' ? 0 : 39
+}
+
+/** About the bytes of a member of `related` with a cursor, without ids and parameters of the list. */
+const usualFrame = 300
 
 /** Whether records surely have all their related records: no two paths lead to one record at worst. */
 export function fitsWhole(
@@ -65,8 +95,14 @@ export function fitsWhole(
   includedBytes: number,
 ): boolean {
   let reachable = 0
-  for (const { found } of paths) for (const { ids } of found.values()) reachable += ids.length
-  const bytes = records.reduce((sum, each) => sum + each.bytes, includedBytes)
+  let bytes = records.reduce((sum, each) => sum + each.bytes, includedBytes)
+  for (const { path, found } of paths) {
+    bytes += found.size * frameBytes(path)
+    for (const { ids } of found.values()) {
+      reachable += ids.length
+      bytes += ids.length * idBytes(path)
+    }
+  }
   return !isBeyond({ records: reachable, bytes }, most)
 }
 
@@ -78,15 +114,10 @@ export function countFitting(
   sizes: Sizes = new Map(),
 ): number {
   const seen = new Set<string>()
-  let bytes = 0
+  let all: Load = { records: 0, bytes: 0 }
   for (const [index, record] of records.entries()) {
-    bytes += record.bytes
-    for (const { key } of reachedFrom(record.id, paths)) {
-      if (seen.has(key)) continue
-      seen.add(key)
-      bytes += sizes.get(key) ?? 0
-    }
-    if (index > 0 && isBeyond({ records: seen.size, bytes }, most)) return index
+    all = sumOf([all, loadOf(record, paths, sizes, seen)])
+    if (index > 0 && isBeyond(all, most)) return index
   }
   return records.length
 }
@@ -118,14 +149,21 @@ export function countAnywhere(
   return Math.max(1, Math.min(within('records'), within('bytes')))
 }
 
-function loadOf({ id, bytes }: AskedRecord, paths: readonly FoundPath[], sizes: Sizes): Load {
-  const seen = new Set<string>()
-  let sum = bytes
-  for (const { key } of reachedFrom(id, paths)) {
-    if (!seen.has(key)) sum += sizes.get(key) ?? 0
-    seen.add(key)
+/** @param seen the keys of what is counted already */
+function loadOf(
+  { id, bytes }: AskedRecord,
+  paths: readonly FoundPath[],
+  sizes: Sizes,
+  seen: Set<string> = new Set(),
+): Load {
+  const load = { records: 0, bytes }
+  for (const part of partsFrom(id, paths, sizes)) {
+    if (seen.has(part.key)) continue
+    seen.add(part.key)
+    load.records += part.records
+    load.bytes += part.bytes
   }
-  return { records: seen.size, bytes: sum }
+  return load
 }
 
 /** A parameter, and its value with which a response is within its limits. */
@@ -154,7 +192,7 @@ export function lowerLimits(
   for (const { path, whole, largest } of loads.sort((left, right) => shareOf(right.whole) - shareOf(left.whole))) {
     if (!isBeyond(all, most)) break
     if (path.to === 'one') continue
-    const others = { records: all.records - whole.records, bytes: all.bytes - whole.bytes }
+    const others = { records: all.records - whole.records, bytes: all.bytes - whole.bytes + frameBytes(path) }
     const room = (part: keyof Load) => Math.floor((most[part] - others[part]) / Math.max(1, largest[part]))
     const fits = Math.max(0, Math.min(room('records'), room('bytes'), path.limit))
     lower.push({ parameter: `include[${path.path}][limit]`, fits })
@@ -183,14 +221,15 @@ function pathLoad(
   const from = above === undefined ? id : above.found.get(id)?.ids[0]
   const ids = (from === undefined ? undefined : found.get(from)?.ids) ?? []
   // Below a path to many are the paths that go on from it.
-  const below = path.to === 'one' ? [] : paths.filter((each) => each.path.above === path.path)
+  const below = paths.filter((each) => path.to === 'many' && each.path.above === path.path)
+  const begun = below.map(({ path, found }) => ({ path: { ...path, above: undefined }, found }))
   const loads = ids.map((each) => {
-    const next = below.flatMap((below) => (below.found.get(each)?.ids ?? []).map((id) => reached(below.path, id)))
-    const bytes = [reached(path, each), ...next].map(({ key }) => sizes.get(key) ?? 0)
-    return { records: bytes.length, bytes: bytes.reduce((left, right) => left + right, 0) }
+    const bytes = idBytes(path) + (sizes.get(reached(path, each).key) ?? 0)
+    return sumOf([{ records: 1, bytes: 0 }, loadOf({ id: each, bytes }, begun, sizes)])
   })
   const most = (part: keyof Load) => Math.max(0, ...loads.map((load) => load[part]))
-  return { path, whole: sumOf(loads), largest: { records: most('records'), bytes: most('bytes') } }
+  const whole = sumOf([{ records: 0, bytes: frameBytes(path) }, ...loads])
+  return { path, whole, largest: { records: most('records'), bytes: most('bytes') } }
 }
 
 function sumOf(loads: readonly Load[]): Load {

@@ -49,9 +49,10 @@ export interface RelatedPath {
 
 /** A list of the records that refer to a record. Names are those of the client's version. */
 interface RelatedList {
-  /** The collection of the record, in a nested address; `undefined`: the list is filtered by `field`. */
+  /** The collection of the record, in a nested address; `undefined`: the list is filtered by the id of the record. */
   readonly parent: string | undefined
   readonly collection: string
-  readonly field: string
+  /** The name of that filter. */
+  readonly filter: string
   readonly parameters: readonly string[]
 }

@@ -23,10 +23,20 @@ export interface Created extends Represented {
   readonly id: string
 }
 
+/** The records of a request that were created or changed, in its order. */
+export interface WrittenMany {
+  readonly kind: 'written-many'
+  /** Whether all are new. */
+  readonly areNew: boolean
+  /** The records' JSON texts joined by commas; `null` for one that the caller may not read. */
+  readonly json: string
+}
+
 /** The result of a plan. `reply/` has the status of each kind. */
 export type Outcome =
   | ({ readonly kind: 'record' } & Represented)
   | Created
+  | WrittenMany
   /** The first outcome of a repeated request (MET-9). */
   | { readonly kind: 'replayed'; readonly answer: Outcome; readonly preferred: Preferred }
   | { readonly kind: 'key-in-use' }
@@ -35,7 +45,7 @@ export type Outcome =
   | ({ readonly kind: 'updated'; readonly json: string | undefined } & Validators)
   | { readonly kind: 'deleted'; readonly id: string; readonly deletedAt: string }
   | { readonly kind: 'bulk-deleted'; readonly ids: readonly string[]; readonly deletedAt: string }
-  | { readonly kind: 'deleted-matching'; readonly count: number }
+  | { readonly kind: 'deleted-matching' | 'updated-matching'; readonly count: number }
   | DeletionPreview
   /** The results of the operations of a transaction, in their order. */
   | { readonly kind: 'transacted'; readonly results: readonly Outcome[] }
@@ -60,7 +70,7 @@ export type Outcome =
   | { readonly kind: 'too-many-slots'; readonly group: string }
   /** The page begins after an event that is no longer kept (EVT-5). */
   | { readonly kind: 'events-expired' }
-  | { readonly kind: 'missing' }
+  | { readonly kind: 'missing'; readonly issues?: readonly Issue[] }
   | { readonly kind: 'parent-missing' }
   /**
    * `lacks`: the attribute that the caller lacks, for a field that the server sets. `issues`: the fields that the

@@ -1,6 +1,7 @@
 /** Plans the records that a read includes (REL-1 to REL-4): each path with the permissions of the caller. */
 import { grantOf, mapGrants } from 'resourced-contract/model/field-grants'
 import { allOf, always, type Position, type Predicate } from 'resourced-contract/model/predicate'
+import { relationsOf } from 'resourced-contract/model/relations'
 import { isMapped, type Resource, storedResource } from 'resourced-contract/model/resource'
 import { permit, withDeletedParents } from '../policy/permit.ts'
 import type { IncludedPath } from '../request/include.ts'
@@ -63,7 +64,7 @@ function planPath(planning: Planning, asked: IncludedPath, includesDeleted: bool
     ...{ referring, permitted: isFound(read), deleted, readableFields: grants && mapGrants(grants, inBin) },
     version: isMapped(asked.resource) ? asked.resource.mapping.version : undefined,
     sort,
-    list: listOf(asked, mayReadDeleted),
+    list: listOf(planning, asked, mayReadDeleted),
   }
 }
 
@@ -71,16 +72,22 @@ function storedName({ mapping }: Resource, name: string): string {
   return mapping?.toStored.get(name) ?? name
 }
 
-function listOf({ relation, source, resource, limit, query }: IncludedPath, withDeleted: boolean) {
+function listOf({ versionCatalog }: Planning, asked: IncludedPath, withDeleted: boolean): RelatedPath['list'] {
+  const { relation, source, resource, limit, query } = asked
+  if (relation.to === 'one') return undefined
   const { field } = relation
   const isNested = resource.within?.field === field && source.children.includes(resource.name)
   const isFilterable = resource.filterables.some(({ name }) => name === field)
-  if (relation.to === 'one' || !(isNested || isFilterable)) return undefined
-  // A deleted record has no nested lists.
+  const back = [...relationsOf(versionCatalog, resource).values()].find(
+    (each) => each.to === 'one' && each.field === field,
+  )
+  // A deleted record has no nested lists, and no relation leads to it.
   const parent = isNested && !(withDeleted && isFilterable) ? source.name : undefined
+  const filter = isFilterable || parent !== undefined ? field : back && !withDeleted ? `${back.name}.id` : undefined
+  if (filter === undefined) return undefined
   const size = limit === 0 ? [] : [`limit=${limit}`]
   const parameters = [...query, ...(withDeleted ? ['include_deleted=true'] : []), ...size]
-  return { parent, collection: resource.name, field, parameters }
+  return { parent, collection: resource.name, filter, parameters }
 }
 
 /**
@@ -103,7 +110,7 @@ export function listAddresses(
   return (id, keys) => {
     const isNested = list.parent !== undefined
     const path = isNested ? `${list.parent}/${id}/${list.collection}` : list.collection
-    const parameters = isNested ? list.parameters : [`${list.field}=${id}`, ...list.parameters]
+    const parameters = isNested ? list.parameters : [`${list.filter}=${id}`, ...list.parameters]
     const parent = isNested ? { resource: { name: source }, id } : undefined
     const own = [...kept, ...parameters]
     if (keys !== undefined) {

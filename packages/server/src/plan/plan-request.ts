@@ -7,27 +7,21 @@ import type { Action, OnDelete } from 'resourced-contract/model/declaration'
 import { mapGrants } from 'resourced-contract/model/field-grants'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { allOf, type Predicate } from 'resourced-contract/model/predicate'
-import {
-  hasConversions,
-  isMapped,
-  type MappedResource,
-  type Resource,
-  resourceOfStored,
-} from 'resourced-contract/model/resource'
+import { isMapped, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
 import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import { isAdministrator, mayRestrictFields, permit, throughFields, withDeletedParents } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
-import { filterRequired } from '../request/list-query.ts'
+import { filterRequired, type Selected } from '../request/list-query.ts'
 import type { Target } from '../request/target.ts'
-import { jsonFromStored } from '../versions/translate-record.ts'
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { bindingOf, openCursor } from './cursor.ts'
 import { unsettableMembers } from './issue.ts'
-import type { Outcome } from './outcome.ts'
+import type { WriteMany } from './many.ts'
 import type {
   BulkDelete,
+  Create,
   Delete,
   DeleteMatching,
   Parent,
@@ -157,6 +151,8 @@ function planForResource(
         caller,
         now,
       }
+    case 'write-many':
+      return planMany(planning, target, input)
     case 'replace':
     case 'merge':
     case 'patch':
@@ -168,8 +164,18 @@ function planForResource(
     case 'bulk-delete':
     case 'delete-matching':
       return planBulkDeletion(planning, resource, input, allOf([required('delete'), required('read')]))
+    case 'update-matching': {
+      const permitted = allOf([required('update'), required('read')])
+      const update = planUpdate(planning, resource, id, { kind: 'merge', body: input.body, conditions: {} })
+      const { id: change, ...work } = workOf(planning, resource.updates.above)
+      return {
+        ...{ kind: 'update-matching', resource, update, change, ...work, permitted, caller, now },
+        ...{ filter: matchedBy(planning, resource, input.selected, 'changed'), most: planning.preferred.most },
+        conditions: input.conditions,
+      }
+    }
     case 'restore': {
-      const { id: restoration, ...work } = workOf(planning, resource, mostRestored)
+      const { id: restoration, ...work } = workOf(planning, mostRestored, resource)
       return {
         kind: 'restore',
         resource,
@@ -250,6 +256,29 @@ function planUpdate(
   }
 }
 
+/** Plans the creation and change of many records. If the caller may do neither, the request ends here. */
+function planMany(planning: Planning, target: ResourceTarget, input: InputOf<'write-many'>): WriteMany {
+  const { caller, catalog, now } = planning
+  const { resource } = target
+  const { method, bodies, key, isSingle, issues, conditions, idempotencyKey } = input
+  const isPossible = (action: 'create' | 'update') => permit(catalog, caller, action, resource).kind !== 'never'
+  const creates = method === 'POST' || (method === 'PUT' && isPossible('create'))
+  const changes = method === 'PATCH' || (method === 'PUT' && (!creates || isPossible('update')))
+  const kind = method === 'PUT' ? 'replace' : 'merge'
+  const of = isSingle ? conditions : {}
+  const create = { kind: 'create', body: undefined, idempotencyKey: undefined } as const
+  return {
+    kind: 'write-many',
+    ...{ resource, issues, bodies, isSingle, conditions, caller, now },
+    ids: bodies.map(() => uuidv7()),
+    ...(key !== undefined && { key }),
+    ...(creates && { create: planForResource(planning, target, create) as Create }),
+    ...(changes && { update: planUpdate(planning, resource, '', { kind, body: undefined, conditions: of }) }),
+    ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
+    idempotency: idempotencyOf(planning, placeOf(target), { idempotencyKey, body: bodies }),
+  }
+}
+
 /** What distinguishes a collection from others, nested ones included. */
 function placeOf(target: ResourceTarget): readonly string[] {
   const parent = target.kind === 'collection' ? target.parent : undefined
@@ -322,9 +351,7 @@ function planBulkDeletion(
   const removal = removalOf(planning, resource, permitted)
   if (input.kind === 'delete-matching') {
     const { conditions } = input
-    const { parts } = selectionOf(planning, resource, input.selected)
-    if (parts.every((part) => part.filter.kind === 'always')) throw filterRequired()
-    const { filter } = permittedSelection(planning, resource, { parts })
+    const filter = matchedBy(planning, resource, input.selected, 'deleted')
     return { kind: 'delete-matching', filter, conditions, most: planning.preferred.most, ...removal }
   }
   const read = readBulkIds(input.body, resource.deletion.bulk?.max ?? 0)
@@ -334,11 +361,23 @@ function planBulkDeletion(
   return { kind: 'bulk-delete', ids, issues, idempotency, ...removal }
 }
 
-/** The id of a deletion or restoration, and when it becomes a job. */
-function workOf({ preferred, basePath }: Planning, { deletion }: Resource, most: number) {
+/**
+ * The records that a request by filter is about.
+ *
+ * @throws Fault FILTER_REQUIRED if these are all
+ */
+function matchedBy(planning: Planning, resource: Resource, selected: Selected, done: 'deleted' | 'changed'): Predicate {
+  const { parts } = selectionOf(planning, resource, selected)
+  if (parts.every((part) => part.filter.kind === 'always')) throw filterRequired(done)
+  return permittedSelection(planning, resource, { parts }).filter
+}
+
+/** The id of a change of many records, and when it becomes a job. */
+function workOf({ preferred, basePath }: Planning, most: number, deleted?: Resource) {
   const id = uuidv7()
   // Clients cannot turn deletions into jobs where the declaration rules jobs out.
-  const asynchronously = preferred.asynchronously && deletion.asynchronous.above !== Number.POSITIVE_INFINITY
+  const isRuledOut = deleted?.deletion.asynchronous.above === Number.POSITIVE_INFINITY
+  const asynchronously = preferred.asynchronously && !isRuledOut
   return { id, statusUrl: `${basePath}/jobs/${id}`, above: asynchronously ? 0 : most }
 }
 
@@ -347,7 +386,7 @@ const mostRestored = 5_000
 
 function removalOf(planning: Planning, resource: Resource, permitted: Predicate): Removal {
   const { caller, catalog, now } = planning
-  const { id: deletion, ...work } = workOf(planning, resource, resource.deletion.asynchronous.above)
+  const { id: deletion, ...work } = workOf(planning, resource.deletion.asynchronous.above, resource)
   const concerned = [...catalog.resources.values()].filter(
     (each) => each === resource || each.fields.some(({ reference }) => isDecisive(reference?.onDelete)),
   )
@@ -407,25 +446,4 @@ export function readBulkIds(body: unknown, most: number): BulkIds {
     places.set(id, before ?? index)
   }
   return issues.length > 0 ? { issues } : { ids: ids as string[], isDryRun: isDryRun === true }
-}
-
-/** The records of an outcome in terms of the older version that the client uses. */
-export function outcomeFromStored(resource: MappedResource, outcome: Outcome): Outcome {
-  // The same outcome comes back unchanged where it can: cached responses are found by it.
-  if (!hasConversions(resource)) return outcome
-  switch (outcome.kind) {
-    case 'with-related':
-      return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) as typeof outcome.answer }
-    case 'replayed':
-      return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) }
-    case 'record':
-    case 'created':
-      return { ...outcome, json: jsonFromStored(resource, outcome.json) }
-    case 'updated':
-      return { ...outcome, json: outcome.json === undefined ? undefined : jsonFromStored(resource, outcome.json) }
-    case 'page':
-      return { ...outcome, json: jsonFromStored(resource, `[${outcome.json}]`) }
-    default:
-      return outcome
-  }
 }

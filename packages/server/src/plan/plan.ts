@@ -13,6 +13,7 @@ import type { Conditions } from '../http/preconditions.ts'
 import type { Preferred } from '../http/preferences.ts'
 import type { ExportFormat } from './export-document.ts'
 import type { DeletedRecords, Include } from './include.ts'
+import type { WriteMany } from './many.ts'
 
 export type { Conditions } from '../http/preconditions.ts'
 
@@ -113,7 +114,7 @@ export interface ReadSummary {
 }
 
 /** What every change has: the caller and the moment. */
-interface Change extends Presentation {
+export interface Change extends Presentation {
   readonly resource: Resource
   readonly caller: CallerView
   /** Milliseconds since 1970. */
@@ -226,6 +227,25 @@ export interface DeleteMatching extends Removal {
   readonly filter: Predicate
   readonly conditions: Conditions
   /** If more records match than this, nothing is deleted; `undefined`: no such bound. */
+  readonly most: number | undefined
+}
+
+/** A change of all records that match a filter (BLK-3). */
+export interface UpdateMatching extends Change {
+  readonly kind: 'update-matching'
+  /** The change of each of them, a merge patch. Its id and its conditions have no meaning. */
+  readonly update: Update
+  /** The id of the job that the change may become. */
+  readonly change: string
+  /** The address of that job. */
+  readonly statusUrl: string
+  /** A change of more records than this becomes a job. */
+  readonly above: number
+  readonly filter: Predicate
+  /** The records that the caller may read and change. */
+  readonly permitted: Predicate
+  readonly conditions: Conditions
+  /** If more records match than this, nothing is changed; `undefined`: no such bound. */
   readonly most: number | undefined
 }
 
@@ -403,9 +423,11 @@ export type Read = ReadRecord | ReadPage | ReadSummary | PreviewDeletion
 export type Write =
   | Create
   | Update
+  | WriteMany
   | Delete
   | BulkDelete
   | DeleteMatching
+  | UpdateMatching
   | Restore
   | Export
   | CreateKey

@@ -18,10 +18,11 @@ import {
 } from 'resourced-contract/model/predicate'
 import { relationsOf } from 'resourced-contract/model/relations'
 import { resolveCondition } from 'resourced-contract/model/resolve-condition'
-import { type Resource, resourceOfStored } from 'resourced-contract/model/resource'
+import { type Resource, resourceOfStored, storedResource } from 'resourced-contract/model/resource'
 import { fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { permit, permitFields } from '../policy/permit.ts'
 import type { AskedCondition } from '../request/condition.ts'
+import type { IncludedPath } from '../request/include.ts'
 import type { Selected } from '../request/list-query.ts'
 import { translatePredicate } from '../versions/translate-request.ts'
 import type { Planning } from './planning.ts'
@@ -65,6 +66,31 @@ export function resolveAsked(
   { condition, zone }: Pick<AskedCondition, 'condition' | 'zone'>,
 ): Predicate {
   return resolveCondition(resource, condition, { caller, zone, related: versionCatalog })
+}
+
+/** What a request asks of the records of an address. */
+export interface Asked {
+  readonly selected?: Pick<Selected, 'related' | 'where'> & { readonly sort?: readonly SortTerm[] }
+  readonly include?: readonly IncludedPath[]
+}
+
+/** The other collections that a request reads: those of its filters, conditions, sort orders and related records. */
+export function collectionsAskedFor(selecting: Selecting, asked: Asked, resource: Resource): ReadonlySet<string> {
+  const { selected, include = [] } = asked
+  const found = new Set<string>()
+  const add = (from: Resource, where: AskedCondition | undefined) =>
+    where && collectionsOf(resolveAsked(selecting, from, where), found)
+  if (selected !== undefined) collectionsOf(selected.related, found)
+  add(resource, selected?.where)
+  for (const path of include) {
+    found.add(path.resource.name)
+    add(path.resource, path.where)
+  }
+  const { resources } = selecting.versionCatalog
+  const stored = [...found].map((name) => storedResource(resources.get(name) as Resource).name)
+  // Sort orders are in stored terms.
+  const sorted = (selected?.sort ?? []).flatMap(({ through = [] }) => through.map(({ collection }) => collection))
+  return new Set([...stored, ...sorted])
 }
 
 /** The resource of the client's version. */

@@ -72,7 +72,8 @@ export function shownIssues(issues: readonly Issue[], most = mostReasons) {
 }
 
 function shown(issue: Issue) {
-  const { code, pointer, parameter, header, params } = issue
+  const { code, parameter, header, params, within = '' } = issue
+  const pointer = issue.pointer === undefined && within === '' ? undefined : `${within}${issue.pointer ?? ''}`
   const { collection, count, ids } = params
   return {
     code,

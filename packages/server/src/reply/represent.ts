@@ -94,6 +94,13 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       if (context.preferred.return === 'minimal') return { status: 201, headers, body: undefined }
       return { status: 201, headers: { 'Content-Type': json, ...headers }, body: `${outcome.json}\n` }
     }
+    case 'written-many': {
+      const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
+      const status = outcome.areNew ? 201 : 200
+      if (context.preferred.return === 'minimal')
+        return { status: outcome.areNew ? 201 : 204, headers, body: undefined }
+      return { status, headers: { 'Content-Type': json, ...headers }, body: `{"data":[${outcome.json}]}\n` }
+    }
     case 'replayed': {
       // The first response again, with any preferences of the repetition.
       const { answer, preferred } = outcome
@@ -130,10 +137,12 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       const data = outcome.ids.map((id) => ({ id, deleted_at: outcome.deletedAt }))
       return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${JSON.stringify({ data })}\n` }
     }
-    case 'deleted-matching': {
+    case 'deleted-matching':
+    case 'updated-matching': {
       const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
       if (context.preferred.return === 'minimal') return { status: 204, headers, body: undefined }
-      const body = JSON.stringify({ deleted_count: outcome.count })
+      const name = outcome.kind === 'deleted-matching' ? 'deleted_count' : 'updated_count'
+      const body = JSON.stringify({ [name]: outcome.count })
       return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
     }
     case 'deletion-preview':
@@ -156,21 +165,29 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       if (plan.kind === 'delete' && resource.deletion.repeated === 'no-content') {
         return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: undefined }
       }
+      if (outcome.issues !== undefined) throw fault('NOT_FOUND', { errors: named(outcome.issues) })
       throw fault('NOT_FOUND', { detail: `There is no such record in ${resource.name}, or it was deleted.` })
     case 'parent-missing': {
-      const parent = plan.kind === 'create' || plan.kind === 'read-page' ? plan.parent : undefined
+      const planned = plan.kind === 'write-many' ? plan.create : plan
+      const parent = planned?.kind === 'create' || planned?.kind === 'read-page' ? planned.parent : undefined
       const shown = parent && resourceOfStored(context.versionCatalog, parent.resource.name)
       throw fault('NOT_FOUND', { detail: `There is no such record in ${shown?.name}, or it was deleted.` })
     }
     case 'forbidden': {
       const { issues, lacks } = outcome
       const detail =
-        issues === undefined
-          ? forbiddenDetail(resource, lacks)
-          : `Your credential does not allow you to set some fields of this record of ${resource.name}.`
-      throw fault('FORBIDDEN', { detail, ...(issues && { errors: named(issues) }) })
+        plan.kind === 'write-many' && !plan.isSingle && issues !== undefined
+          ? undefined
+          : issues === undefined
+            ? forbiddenDetail(resource, lacks)
+            : `Your credential does not allow you to set some fields of this record of ${resource.name}.`
+      throw fault('FORBIDDEN', { ...(detail && { detail }), ...(issues && { errors: named(issues) }) })
     }
     case 'precondition-required':
+      if (plan.kind === 'write-many' && !plan.isSingle) {
+        const detail = 'An array has no conditions. Send its changes to /transactions, each with if_match.'
+        throw fault('PRECONDITION_REQUIRED', { detail })
+      }
       throw fault('PRECONDITION_REQUIRED', { detail: 'Read the record, and send its ETag in If-Match.' })
     case 'stale':
       throw fault('PRECONDITION_FAILED', { errors: [issue('failedCondition', { header: outcome.header })] })

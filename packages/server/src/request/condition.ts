@@ -196,17 +196,21 @@ function weigh(weight: Weight, condition: unknown, steps: Steps, depth: number):
 
 /** Whether the value of a member holds conditions, of related records, and not the comparisons of a field. */
 function holdsConditions(value: unknown): boolean {
-  if (!isObject(value) || isBinding(value)) return false
-  const members = Object.entries(value)
-  return members.some(([word, each]) => word === 'and' || word === 'or' || (isObject(each) && !isBinding(each)))
+  if (!isObject(value)) return false
+  return Object.entries(value).some(([word, each]) => word === 'and' || word === 'or' || isNested(each))
+}
+
+/** Whether a member is an object of its own, and no value of the caller. Fields too may be named `caller` or `record`. */
+function isNested(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (!isObject(value)) return false
+  return !isBinding(value) || Object.values(value).some((each, index) => index > 0 || typeof each !== 'string')
 }
 
 function weighField(weight: Weight, value: unknown): void {
   const entries = isObject(value) ? Object.entries(value) : [['', value] as const]
-  const isMember = (operand: unknown) => isObject(operand) && !('caller' in operand) && !('record' in operand)
-  const comparisons = entries.filter(([, operand]) => !isMember(operand))
+  const comparisons = entries.filter(([, operand]) => !isNested(operand))
   // Members of an object are compared as fields are.
-  for (const [, operand] of entries) if (isMember(operand)) weighField(weight, operand)
+  for (const [, operand] of entries) if (isNested(operand)) weighField(weight, operand)
   weight.comparisons += entries.length === 0 ? 1 : comparisons.length
   for (const [name, operand] of comparisons) {
     if (Array.isArray(operand)) weight.listed += operand.length

@@ -7,6 +7,7 @@ import { mostSteps } from 'resourced-contract/model/related-conditions'
 import { type Relation, relationsOf } from 'resourced-contract/model/relations'
 import { type Catalog, type Resource, systemFields } from 'resourced-contract/model/resource'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
+import { headLimits } from 'resourced-contract/spec/limits'
 import type { AskedCondition, Source } from './condition.ts'
 import { readFilters } from './filters.ts'
 import { isShortList, listed, type Parameter, readFields, readSort } from './parameters.ts'
@@ -39,6 +40,9 @@ type Step = Pick<IncludedPath, 'path' | 'above' | 'relation' | 'source' | 'resou
 
 /** How many ids a record has of a relation to many (REL-3). */
 const usualLimit = 20
+
+/** The most characters of the parameters of a path, encoded: the address of the list that goes on has them (LIM-3). */
+const longestQuery = headLimits.target / 2
 
 const options = ['limit', 'sort', 'where']
 
@@ -159,6 +163,8 @@ function readOptions(
     ...(condition === undefined ? [] : [`where=${encodeURIComponent(condition.value)}`]),
     ...(fields === undefined ? [] : [`fields=${fields.join()}`]),
   ]
+  if (query.join('&').length > longestQuery)
+    issues.push(issue('maxLength', { parameter: condition?.name ?? parameter, limit: longestQuery }))
   return { ...step, limit, sort, where, fields, query }
 }
 

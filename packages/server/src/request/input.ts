@@ -12,7 +12,8 @@ import type { HttpRequest } from '../http/message.ts'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
 import { decidePreferences, type PreferenceName } from '../http/preferences.ts'
 import { type IncludeCatalog, type IncludedPath, isOfInclude, readInclude } from './include.ts'
-import { type KnownQueries, type ListQuery, readDeletionFilter, readListQuery, type Selected } from './list-query.ts'
+import { type KnownQueries, type ListQuery, readListQuery, readMatchFilter, type Selected } from './list-query.ts'
+import { type Many, readArray, readUpsert } from './many.ts'
 import { type Operation, readOperations } from './operations.ts'
 import {
   answeredFields,
@@ -24,7 +25,7 @@ import {
 } from './parameters.ts'
 import { conditionIn, readQueryBody } from './query-body.ts'
 import { readSummaryQuery, type SummaryQuery, summaryLists } from './summary-query.ts'
-import type { Target } from './target.ts'
+import { type Target, updateNotDeclared } from './target.ts'
 
 /** The input of a request, by its address and its method. */
 export type Input =
@@ -37,14 +38,29 @@ export type Input =
   | ({ readonly kind: 'bulk-delete'; readonly body: unknown } & Keyed)
   | ({ readonly kind: 'export'; readonly body: unknown } & Keyed)
   | { readonly kind: 'replace' | 'merge' | 'patch'; readonly body: unknown; readonly conditions: Conditions }
+  /** Creates or changes the records of an array, or the record that a unique value identifies (BLK-1, BLK-2). */
+  | WriteManyInput
   | { readonly kind: 'delete'; readonly conditions: Conditions; readonly descendants: boolean }
   | ({ readonly kind: 'restore'; readonly conditions: Conditions } & Keyed)
   | ({ readonly kind: 'transaction'; readonly operations: readonly Operation[]; readonly body: unknown } & Keyed & Cut)
-  | { readonly kind: 'delete-matching'; readonly selected: Selected; readonly conditions: Conditions }
+  | ({ readonly kind: 'delete-matching' } & Matching)
+  | ({ readonly kind: 'update-matching'; readonly body: unknown } & Matching)
   /** What a deletion would do. */
   | { readonly kind: 'preview' }
   /** The OpenAPI document, or the file of an export. */
   | { readonly kind: 'document'; readonly conditions: Conditions }
+
+type WriteManyInput = Many &
+  Keyed & {
+    readonly kind: 'write-many'
+    readonly method: 'POST' | 'PATCH' | 'PUT'
+    readonly conditions: Conditions
+  }
+/** The records that match a filter. */
+interface Matching {
+  readonly selected: Selected
+  readonly conditions: Conditions
+}
 
 /** What a response about one record shows. */
 interface RecordQuery {
@@ -125,21 +141,31 @@ export function readWithoutBody(reading: Reading): Input | undefined {
  * Reads a request with its body. Mistakes are refused in the order of CON-6.
  *
  * @throws Fault MALFORMED_URL, 413, 415, MALFORMED_JSON, TOO_MANY_MEMBERS, INVALID_IDEMPOTENCY_KEY,
- *   MALFORMED_CONDITION, INVALID_QUERY
+ *   MALFORMED_CONDITION, INVALID_QUERY, FILTER_REQUIRED
  */
 export async function readWithBody({ request, target, version, query }: Reading): Promise<Input> {
   const parameters = readParameters(query)
   const { method, headers } = request
-  const { bodyBytes, bodyMembers } = version.catalog.limits
-  const bounds = {
-    maxBytes: bodyBytes,
-    // The ids of a bulk deletion have a limit of their own (DEL-9).
-    maxMembers: bodyMembers + (target.kind === 'bulk-delete' ? (target.resource.deletion.bulk?.max ?? 0) : 0),
-  }
-  const { value: body, mediaType } = await readBody(request, bounds, version.vendorType)
+  const { bodyBytes, bodyMembers, bulk } = version.catalog.limits
+  // The records of an array, and the ids of a bulk deletion (DEL-9), have a limit of their own.
+  const listed = target.kind === 'bulk-delete' ? target.resource.deletion.bulk?.max : bulk
+  const bounds = { maxBytes: bodyBytes, maxMembers: bodyMembers + (listed ?? 0) }
+  const { value: body, mediaType } = await readBody(request, bounds, acceptedTypes(target, method, version.vendorType))
   const idempotencyKey = method === 'POST' ? keyOf(headers['idempotency-key']) : undefined
   const conditions = readConditions(headers)
+  if (target.kind === 'collection' && method === 'PUT') {
+    const many = readUpsert(target.resource, parameters, { body, most: bulk })
+    return { kind: 'write-many', method, ...many, conditions, idempotencyKey }
+  }
+  if (target.kind === 'collection' && method === 'PATCH' && isOfMatches(target, parameters, body)) {
+    const selected = readMatchFilter(target.resource, parameters, version.catalog, 'changed')
+    return { kind: 'update-matching', selected, body, conditions }
+  }
   refuseParameters(parameters)
+  const isArray = target.kind === 'collection' && target.resource.made === 'by-clients' && Array.isArray(body)
+  if (target.kind === 'collection' && (method === 'PATCH' || (method === 'POST' && isArray))) {
+    return { kind: 'write-many', method, ...readArray(body, bulk), conditions, idempotencyKey }
+  }
   if (method === 'QUERY' && target.kind === 'collection') {
     const issues: Issue[] = []
     const listed = readQueryBody(body, issues)
@@ -159,7 +185,22 @@ export async function readWithBody({ request, target, version, query }: Reading)
   if (target.kind === 'bulk-delete') return { kind: 'bulk-delete', body, idempotencyKey }
   if (method === 'POST') return { kind: 'create', body, idempotencyKey }
   if (method === 'PUT') return { kind: 'replace', body, conditions }
-  return { kind: mediaType === 'application/json-patch+json' ? 'patch' : 'merge', body, conditions }
+  return { kind: mediaType === jsonPatchType ? 'patch' : 'merge', body, conditions }
+}
+
+/**
+ * Whether a PATCH of a collection is about the records that match a filter (BLK-3), and not about those of an array.
+ *
+ * @throws Fault UPDATE_BY_FILTER_NOT_DECLARED
+ */
+function isOfMatches(
+  target: Extract<Target, { readonly kind: 'collection' }>,
+  parameters: readonly Parameter[],
+  body: unknown,
+): boolean {
+  const { byFilter } = target.resource.updates
+  if (!byFilter && !Array.isArray(body)) throw updateNotDeclared(target)
+  return byFilter && (!Array.isArray(body) || parameters.length > 0)
 }
 
 function readDeletion(
@@ -169,7 +210,8 @@ function readDeletion(
   catalog: IncludeCatalog,
 ): Input {
   if (target.kind === 'collection') {
-    return { kind: 'delete-matching', selected: readDeletionFilter(target.resource, parameters, catalog), conditions }
+    const selected = readMatchFilter(target.resource, parameters, catalog, 'deleted')
+    return { kind: 'delete-matching', selected, conditions }
   }
   if (target.kind === 'record' && target.resource.name === 'api-keys') {
     return { kind: 'delete', conditions, descendants: readDescendants(parameters) }
@@ -230,11 +272,15 @@ function keyOf(field: string | undefined): string | undefined {
   return field === undefined ? undefined : parseIdempotencyKey(field)
 }
 
-/** The media types that a method takes as a body; `vendorType` means `application/json` too. */
-export function acceptedTypes(method: string, vendorType?: string): readonly string[] {
-  const types = bodyTypes[method] ?? []
+/** The media types that an address takes as a body; `vendorType` means `application/json` too. */
+export function acceptedTypes({ kind }: Target, method: string, vendorType?: string): readonly string[] {
+  // A JSON Patch is about a single record.
+  const isOfMany = kind === 'collection' && method === 'PATCH'
+  const types = (bodyTypes[method] ?? []).filter((type) => !isOfMany || type !== jsonPatchType)
   return vendorType === undefined || types.length === 0 ? types : [...types, vendorType]
 }
+
+const jsonPatchType = 'application/json-patch+json'
 
 // The response header field that lists the accepted media types (RFC 5789 section 2.2, RFC 10008 section 3).
 const named: Readonly<Record<string, string>> = { PATCH: 'Accept-Patch', POST: 'Accept-Post', QUERY: 'Accept-Query' }
@@ -243,9 +289,8 @@ const named: Readonly<Record<string, string>> = { PATCH: 'Accept-Patch', POST: '
 async function readBody(
   request: HttpRequest,
   { maxBytes, maxMembers }: { readonly maxBytes: number; readonly maxMembers: number },
-  vendorType: string | undefined,
+  types: readonly string[],
 ): Promise<{ readonly value: unknown; readonly mediaType: string }> {
-  const types = acceptedTypes(request.method, vendorType)
   const sent = request.headers['content-type']
   const type = sent === undefined ? undefined : parseContentType(sent)
   const encoded = !/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')
@@ -277,6 +322,7 @@ function understoodAt(target: Target, method: string): readonly PreferenceName[]
   const isSystem = target.kind === 'export' || ('resource' in target && target.resource.made !== 'by-clients')
   if (isSystem && ['POST', 'PATCH', 'DELETE'].includes(method)) return []
   if (target.kind === 'bulk-delete' || target.kind === 'exports') return ['return', 'respond-async']
-  if (method !== 'DELETE' && target.kind !== 'restore') return ['return']
-  return target.kind === 'collection' ? ['return', 'respond-async', 'max-affected'] : ['return', 'respond-async']
+  const isMatching = target.kind === 'collection' && (method === 'DELETE' || method === 'PATCH')
+  if (isMatching) return ['return', 'respond-async', 'max-affected']
+  return method === 'DELETE' || target.kind === 'restore' ? ['return', 'respond-async'] : ['return']
 }

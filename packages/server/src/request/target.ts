@@ -5,7 +5,8 @@
 
 import type { CountedAction } from 'resourced-contract/model/limits'
 import { type Catalog, isRestorable, type Resource } from 'resourced-contract/model/resource'
-import { fault } from 'resourced-contract/spec/faults'
+import { uniqueKeysOf } from 'resourced-contract/model/unique-keys'
+import { type Fault, fault } from 'resourced-contract/spec/faults'
 import { decodeTargetPart } from '../http/message.ts'
 
 /** Something that has an address. */
@@ -91,7 +92,6 @@ const systemRecord: Readonly<Record<string, readonly string[]>> = {
   deliveries: reading,
   events: reading,
 }
-const filtering = ['GET', 'HEAD', 'POST', 'DELETE', 'QUERY', 'OPTIONS']
 
 /** The methods of an address in the order of `Allow`; they do not depend on the caller. */
 export function methodsOf(target: Target): readonly string[] {
@@ -99,11 +99,17 @@ export function methodsOf(target: Target): readonly string[] {
     const { resource } = target
     if (resource.made !== 'by-clients' && target.kind === 'record')
       return systemRecord[resource.name] ?? readingOrDeleting
-    const isNested = target.kind === 'collection' && target.parent !== undefined
-    if (resource.made === 'by-server' || (resource.made === 'for-clients' && isNested)) return listing
-    if (target.kind === 'collection' && target.parent === undefined && resource.deletion.byFilter) return filtering
+    if (resource.made === 'by-server' || (resource.made === 'for-clients' && isNested(target))) return listing
+    if (target.kind === 'collection' && !isNested(target)) return methodsOfCollection(resource)
   }
   return methods[target.kind]
+}
+
+/** PUT needs a unique field (BLK-2), and DELETE is declared (DEL-10). */
+function methodsOfCollection(resource: Resource): readonly string[] {
+  if (resource.made !== 'by-clients') return methods.collection
+  const isPossible = { PUT: uniqueKeysOf(resource).size > 0, DELETE: resource.deletion.byFilter }
+  return everyMethod.filter((name) => isPossible[name as keyof typeof isPossible] ?? true)
 }
 
 /** Whether an address is that of the events (EVT-2). */
@@ -221,6 +227,19 @@ export function requireMethod(target: Target, method: string): void {
     detail: `This address supports ${methods.join(', ')}.`,
     headers: { Allow: methods.join(', ') },
   })
+}
+
+/** The refusal of a change by filter (BLK-3): PATCH of the collection takes only an array. */
+export function updateNotDeclared(target: Target): Fault {
+  const methods = methodsOf(target).join(', ')
+  return fault('UPDATE_BY_FILTER_NOT_DECLARED', {
+    detail: `This address supports ${methods}, and PATCH with an array of records.`,
+    headers: { Allow: methods },
+  })
+}
+
+function isNested(target: Target): boolean {
+  return target.kind === 'collection' && target.parent !== undefined
 }
 
 /**

@@ -5,9 +5,10 @@ import { FunctionFault } from 'resourced-contract/model/declared-function'
 import type { AuthorizationRequest } from 'resourced-contract/model/declared-functions'
 import { storedResource } from 'resourced-contract/model/resource'
 import { Fault, fault, issue } from 'resourced-contract/spec/faults'
+import { type Asked, collectionsAskedFor } from '../plan/select.ts'
 import type { Input } from '../request/input.ts'
 import { actionOf, type Target } from '../request/target.ts'
-import type { Addressed } from './stages.ts'
+import type { Addressed, Authorized } from './stages.ts'
 
 type Authorize = NonNullable<InterfaceDeclaration['authorize']>
 type Description = Omit<AuthorizationRequest, 'signal'>
@@ -22,15 +23,33 @@ export async function askAuthorize(addressed: Addressed, authorize: Authorize): 
 }
 
 /**
- * Asks the function about each collection of the related records that a request includes, as about a GET of it (REL-4).
+ * Asks the function about each other collection that a request reads, in related records, filters, conditions and sort
+ * orders, as about a GET of it (REL-4, WHR-3).
  *
  * @throws Fault as `askAuthorize`
  */
-export async function askAboutIncluded(addressed: Addressed, authorize: Authorize, input: Input): Promise<void> {
-  const paths = input.kind === 'read-page' ? input.query.include : input.kind === 'read-record' ? input.include : []
-  const collections = new Set(paths.map(({ resource }) => storedResource(resource).name))
-  for (const collection of collections) {
+export async function askAboutRelated(addressed: Authorized, authorize: Authorize, input: Input): Promise<void> {
+  const { app, caller, target, versionCatalog } = addressed
+  if (!('resource' in target)) return
+  const selecting = { caller, catalog: app.catalog, versionCatalog }
+  for (const collection of collectionsAskedFor(selecting, askedIn(input), target.resource)) {
     await ask(addressed, authorize, { ...descriptionOf(addressed), collection, action: 'read', id: undefined })
+  }
+}
+
+function askedIn(input: Input): Asked {
+  switch (input.kind) {
+    case 'read-page':
+      return { selected: input.query, include: input.query.include }
+    case 'read-summary':
+      return { selected: input.query.list }
+    case 'read-record':
+      return { include: input.include }
+    case 'delete-matching':
+    case 'update-matching':
+      return { selected: input.selected }
+    default:
+      return {}
   }
 }
 

@@ -1,5 +1,7 @@
 /** What an address of a database says by itself. Nothing of an engine is loaded to read one. */
 
+import { readAddress } from '../storage/postgres/address.ts'
+
 /** The engines: what the addresses of each look like, and whether its databases are other processes. */
 const engines = {
   // An address with a user and a password would become the name of a folder.
@@ -18,7 +20,7 @@ export function engineOf(address: string): EngineName | undefined {
   const names = Object.keys(engines) as EngineName[]
   return names.find((name) => {
     const { pattern, isElsewhere } = engines[name]
-    return pattern.test(address) && (!isElsewhere || URL.canParse(address))
+    return pattern.test(address) && (!isElsewhere || readAddress(address) !== undefined)
   })
 }
 

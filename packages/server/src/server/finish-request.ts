@@ -9,23 +9,6 @@ import { StorageFault } from '../storage/storage.ts'
 import { addNotice } from '../versions/versions.ts'
 import type { Answered, Reached } from './stages.ts'
 
-/** So many ids are made together: a single one is a text in many pieces, which each use of it would join. */
-const batch = 256
-
-let ids = ''
-let next = 0
-
-/** Makes a request id, a random UUID. A counter would show each caller how many requests others send. */
-export function newRequestId(): string {
-  if (next === ids.length) {
-    ids = Array.from({ length: batch }, () => randomUUID()).join('')
-    next = 0
-  }
-  const id = ids.slice(next, next + 36)
-  next += id.length
-  return id
-}
-
 /** The problem for a thrown value of any kind (ERR-4). Failures of the server are reported with their cause. */
 export function problemOf({ app, requestId, instance }: Reached, error: unknown): HttpResponse {
   const refusal = toFault(error)
@@ -67,7 +50,7 @@ export function earlyRefusal(
   error: Fault,
   request?: Sender & Pick<HttpRequest, 'target'>,
 ): HttpResponse {
-  const requestId = newRequestId()
+  const requestId = randomUUID()
   // Without the query, which holds what people search for.
   const instance = request === undefined ? undefined : pathWithoutCredentials(splitTarget(request.target).path)
   return withCommonHeaders(cors, request ?? unreadable, requestId, problem(error, { instance, requestId }))

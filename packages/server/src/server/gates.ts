@@ -235,9 +235,9 @@ function addressOptions(
   const headers: ResponseHeaders = { Allow: methods.join(', '), 'Cache-Control': 'no-store' }
   // A restoration has no body.
   if (methods.includes('POST') && target.kind !== 'restore')
-    headers['Accept-Post'] = acceptedTypes('POST', vendorType).join(', ')
-  if (methods.includes('PATCH')) headers['Accept-Patch'] = acceptedTypes('PATCH', vendorType).join(', ')
-  if (methods.includes('QUERY')) headers['Accept-Query'] = acceptedTypes('QUERY', vendorType).join(', ')
+    headers['Accept-Post'] = acceptedTypes(target, 'POST', vendorType).join(', ')
+  if (methods.includes('PATCH')) headers['Accept-Patch'] = acceptedTypes(target, 'PATCH', vendorType).join(', ')
+  if (methods.includes('QUERY')) headers['Accept-Query'] = acceptedTypes(target, 'QUERY', vendorType).join(', ')
   return { status: 204, headers, body: undefined }
 }
 

@@ -5,6 +5,7 @@
  * thrown Fault, and the order of the gates is the order of refusals (CON-6).
  */
 
+import { randomUUID } from 'node:crypto'
 import type { Coding } from 'resourced-contract/fields/accept-encoding'
 import { pathWithoutCredentials } from 'resourced-contract/model/credentials'
 import { fault } from 'resourced-contract/spec/faults'
@@ -12,8 +13,9 @@ import { metricsType } from 'resourced-contract/spec/media-types'
 import { type FileBody, type HttpRequest, type HttpResponse, isFile, isStream, splitTarget } from '../http/message.ts'
 import { applyRange } from '../http/ranges.ts'
 import type { Outcome } from '../plan/outcome.ts'
+import { outcomeFromStored } from '../plan/outcome-from-stored.ts'
 import type { CreateWebhook, Plan } from '../plan/plan.ts'
-import { outcomeFromStored, planRequest } from '../plan/plan-request.ts'
+import { planRequest } from '../plan/plan-request.ts'
 import { redactError, writeOnlyTexts } from '../plan/redact-error.ts'
 import type { Caller } from '../policy/caller.ts'
 import { describeCaller } from '../policy/permissions.ts'
@@ -21,9 +23,9 @@ import { isAdministrator } from '../policy/permit.ts'
 import { represent } from '../reply/represent.ts'
 import { preferencesOf, readWithBody, readWithoutBody } from '../request/input.ts'
 import type { Storage } from '../storage/storage.ts'
-import { askAboutIncluded, askAboutOperations, askAuthorize } from './authorize.ts'
+import { askAboutOperations, askAboutRelated, askAuthorize } from './authorize.ts'
 import { compressedMethods } from './compressor.ts'
-import { finish, newRequestId, problemOf } from './finish-request.ts'
+import { finish, problemOf } from './finish-request.ts'
 import { accept, authenticate, countRequest, locate, requireAddress } from './gates.ts'
 import { Timing } from './observe/observe.ts'
 import { beginTrace, isTraced } from './observe/tracing.ts'
@@ -44,7 +46,8 @@ export async function respond(
   // An observer may throw: closing must not wait for that request forever.
   try {
     const started = performance.now()
-    const requestId = newRequestId()
+    // A counter would show each caller how many requests others send.
+    const requestId = randomUUID()
     app.observe({ kind: 'arrival' })
     const span = isTraced() ? await beginTrace(request, requestId, started) : undefined
     const arrived = arrive({ app, request, givenCaller, requestId, started, span })
@@ -120,7 +123,7 @@ async function carryOut(authorized: Authorized): Promise<HttpResponse> {
   if (target.kind === 'caller') return callerResponse(authorized)
   if (target.kind === 'metrics') return metricsResponse(authorized)
   if (input.kind === 'event-stream') return streamResponse(authorized, input)
-  if (authorize !== undefined) await askAboutIncluded(authorized, authorize, input)
+  if (authorize !== undefined) await askAboutRelated(authorized, authorize, input)
 
   const { catalog, files, webhookNetworks } = app
   const { cursorSecret } = app.storage
@@ -168,16 +171,17 @@ async function metricsResponse({ app, caller }: Authorized): Promise<HttpRespons
 /** Runs a plan. Errors are logged, so values of `writeOnly` fields are taken out of them (SEC-3). */
 function run({ app: { storage }, caller, request }: Authorized, plan: Plan): Promise<Outcome> {
   const running = storage.run(plan, { callerId: caller.id, abandoned: request.abandoned })
-  const bodied = (plan.kind === 'transaction' ? plan.operations.map((each) => each.plan) : [plan]).filter(hasBody)
-  if (bodied.length === 0) return running
+  if (changesNothing.has(plan.kind)) return running
   return running.catch((error: unknown) => {
-    const secrets = bodied.flatMap((each) => writeOnlyTexts(each.versionResource ?? each.resource, each.body))
-    throw redactError(error, secrets)
+    throw redactError(error, secretsOf(plan))
   })
 }
 
-function hasBody(plan: Plan): plan is Extract<Plan, { readonly body: unknown }> {
-  return 'body' in plan
+/** The values of `writeOnly` fields that a plan has. */
+function secretsOf(plan: Plan): readonly string[] {
+  if (plan.kind === 'transaction') return plan.operations.flatMap((each) => secretsOf(each.plan))
+  const bodies = 'bodies' in plan ? plan.bodies : 'body' in plan ? [plan.body] : []
+  return bodies.flatMap((body) => writeOnlyTexts(plan.versionResource ?? plan.resource, body))
 }
 
 /** A webhook gets the events that follow: its position is read before its transaction begins. */

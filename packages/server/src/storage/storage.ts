@@ -2,6 +2,7 @@
 import type { Position } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
 import type { ExportFormat } from '../plan/export-document.ts'
+import type { Refusal } from '../plan/many.ts'
 import type { Outcome } from '../plan/outcome.ts'
 import type { Create, Plan } from '../plan/plan.ts'
 import type { EventsOutcome, ReadEvents } from '../plan/read-events.ts'
@@ -271,13 +272,6 @@ export interface Requester {
   /** The caller's id; `undefined`: the program itself. */
   readonly callerId?: string | undefined
   readonly abandoned?: Abandoned | undefined
-}
-
-/** A record of many that was refused. */
-export interface Refusal {
-  /** Its place among the plans, from 0. */
-  readonly index: number
-  readonly outcome: Outcome
 }
 
 /** Many records that are created together. */

@@ -10,6 +10,7 @@ import { checkCondition } from './conditions.ts'
 import { checkFieldAccess } from './field-access.ts'
 import { checkFields } from './fields.ts'
 import { isComparable, own, type Part, type ResourceView, type ResourceViews, show } from './parts.ts'
+import { checkSummaries } from './summaries.ts'
 
 /** Checks a resource; returns which of its actions depend on which others. */
 export function checkResource(resource: ResourceView, resources: ResourceViews): Edge[] {
@@ -19,7 +20,9 @@ export function checkResource(resource: ResourceView, resources: ResourceViews):
   checkOwner(resource)
   checkWithin(resource)
   checkUnique(resource)
+  checkSummaries(resource)
   checkDeletion(resource)
+  checkUpdates(resource)
   const dependencies = checkAccess(resource, resources)
   checkPrepare(part.key('prepare'))
   checkEventFunctions(resource)
@@ -117,6 +120,14 @@ function checkDeletion(resource: ResourceView): void {
   const deletion = resource.part.key('deletion')
   checkDuration(deletion.key('gracePeriod'), 'Write a longer one, or variant: hard.')
   if (deletion.record['variant'] === 'hard') checkHard(deletion.key('restorable'), deletion.key('gracePeriod'))
+}
+
+/** Checks which changes of many records there are. */
+function checkUpdates(resource: ResourceView): void {
+  const updates = resource.part.key('updates')
+  const above = updates.key('above')
+  if (above.isAbsent || updates.record['byFilter'] === true) return
+  above.report('has no effect without byFilter: true', 'Write updates: { byFilter: true, above: … }, or remove it.')
 }
 
 /** Records of the variant `hard` are not kept for a while. */

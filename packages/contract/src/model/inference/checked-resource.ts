@@ -13,6 +13,7 @@ import type { CallerView, EventFunction, PrepareContext } from '../declared-func
 import type { CheckedCondition, LookupCondition, SystemField } from './checked-condition.ts'
 import type { FieldNames } from './field-names.ts'
 import type { FieldValue, Has, IsOptional } from './field-value.ts'
+import type { SummaryTypesOf } from './query-types.ts'
 
 /**
  * Everything of a resource but its fields.
@@ -25,7 +26,10 @@ export type CheckedResource<All, Collection extends keyof All> = string extends 
   : Checked<All, All[Collection]>
 
 interface Checked<All, Fields>
-  extends Omit<ResourceDeclaration, 'fields' | 'owner' | 'within' | 'unique' | 'access' | 'rules' | 'prepare' | 'on'> {
+  extends Omit<
+    ResourceDeclaration,
+    'fields' | 'owner' | 'within' | 'unique' | 'access' | 'rules' | 'prepare' | 'on' | 'summaries'
+  > {
   /** The field that holds the id of the caller who created the record (AUT-7). */
   readonly owner?: FieldNames<Fields>['text']
   /** The reference whose target also nests the collection. */
@@ -40,6 +44,14 @@ interface Checked<All, Fields>
   /** Functions that run after a change was committed. The resource needs `events: true`. */
   readonly on?: CheckedFunctions<Fields>
   readonly rules?: readonly CheckedRule<All, Fields>[]
+  /** Summaries whose figures are kept, by name (SUM-3). */
+  readonly summaries?: Readonly<Record<string, CheckedSummary<SummaryTypesOf<Fields>>>>
+}
+
+/** A kept summary: its groups, and the fields that it adds up. */
+interface CheckedSummary<Types extends { readonly group: object; readonly sum: string }> {
+  readonly group: readonly (keyof Types['group'])[]
+  readonly sum?: readonly Types['sum'][]
 }
 
 /**

@@ -129,6 +129,7 @@ const limits = objectOf<Limits>(
       limitDefaults.bodyMembers,
     ),
     patchOperations: whole(1, 100_000, 'The most operations of a JSON Patch.', limitDefaults.patchOperations),
+    bulk: whole(1, 100_000, 'The most records that one request creates or changes by an array.', limitDefaults.bulk),
     errors: whole(
       ...([1, mostErrors] as const),
       'The most entries of `errors` in a response. Its `error_count` is the number of all errors.',

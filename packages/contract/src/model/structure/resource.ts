@@ -11,8 +11,10 @@ import {
   type RemovedField,
   type ResourceDeclaration,
   ruleCodeForm,
+  type SummaryDeclaration,
 } from '../declaration.ts'
 import { type EventKind, eventKinds } from '../event.ts'
+import { mostChangedAtOnce } from '../limits.ts'
 import { longestName, reservedFields, snakeCaseForm } from '../names.ts'
 import { systemFields } from '../resource.ts'
 import {
@@ -158,6 +160,21 @@ export const deletion = objectOf<DeletionDeclaration>(
   { write: 'Write deletion: { variant: "soft" }.' },
 )
 
+const updates = objectOf<NonNullable<ResourceDeclaration['updates']>>(
+  'Which changes of many records there are.',
+  {},
+  {
+    byFilter: flag('`PATCH` on the collection changes the records that match a filter (BLK-3).'),
+    above: whole(
+      0,
+      mostChangedAtOnce,
+      'Changes by filter of more records than this become background jobs, with 202.',
+      mostChangedAtOnce,
+    ),
+  },
+  { write: 'Write updates: { byFilter: true }.' },
+)
+
 const role: Node = {
   ...{ type: 'string', pattern: '^role:[^\\s,]+$', examples: ['role:admin'] },
   description: 'Callers that have the role: `role:editor`.',
@@ -258,6 +275,29 @@ const actionDescriptions: Readonly<Record<Action, string>> = {
   readDeleted: 'Who may read deleted records.',
 }
 
+const summaryExample = "Write summaries: { by_status: { group: ['status'], sum: ['price'] } }."
+const summaryName: Node = { pattern: snakeCaseForm.source, maxLength: longestName }
+const summaryFields = (description: string, example: string): Node =>
+  arrayOf(
+    { type: 'string', wording: 'elsewhere' },
+    description,
+    { what: 'an array of fields', write: `Write ["${example}"].` },
+    { uniqueItems: true, examples: [[example]] },
+  )
+
+const summary = objectOf<SummaryDeclaration>(
+  'A kept summary.',
+  {
+    group: summaryFields(
+      'The groups, at most three: enums, booleans, references, and dates and date-times as `created_at:month` (in ' +
+        'UTC). None: one row for all records.',
+      'status',
+    ),
+  },
+  { sum: summaryFields('Fields that are added up: integers and decimals. Averages follow from them.', 'price') },
+  { write: "Write { group: ['status'], sum: ['price'] }." },
+)
+
 const fieldName: Node = {
   pattern: snakeCaseForm.source,
   maxLength: longestName,
@@ -294,6 +334,7 @@ export const resource = objectOf<ResourceDeclaration>(
       ...{ examples: [[['project_id', 'title']]], wording: 'elsewhere' },
     },
     deletion: ref('deletion'),
+    updates,
     access: {
       ...objectOf<Record<Action, unknown> & Pick<AccessDeclaration, 'fields'>>(
         'Who may perform each action, and who may use single fields. Actions that are left out require the role ' +
@@ -347,6 +388,13 @@ export const resource = objectOf<ResourceDeclaration>(
     events: flag(
       'Each change of each record is an event. Callers who may read the record read its events at `/events`, as a ' +
         'stream, or get them by webhooks.',
+    ),
+    summaries: mapOf(
+      summary,
+      'Summaries whose figures are kept with every change of a record, by name. They answer requests for the same ' +
+        'groups or fewer at the cost of the groups, however many records there are.',
+      summaryExample,
+      { propertyNames: summaryName, examples: [{ by_status: { group: ['status'], sum: ['price'] } }] },
     ),
   },
   { write: 'Write { fields: { title: { type: "string" } } }.' },

@@ -216,6 +216,16 @@ const summaries: RuleSection = {
         'caller may not read in every record is refused with 403.',
       unobservable: 'Other servers have summaries elsewhere, or none.',
     },
+    {
+      id: 'SUM-3',
+      mark: 'beyond',
+      sentence:
+        'A summary that a resource declares under summaries is kept in the transaction of each change. It answers ' +
+        'requests for its groups or fewer, and for longer periods in UTC, with sum and avg of its fields, filtered ' +
+        'by its groups alone, of callers who may read every record. The answer is the same as without it, and its ' +
+        'cost depends on the number of groups, not on that of records.',
+      unobservable: 'The answers are those of SUM-1; only the time differs.',
+    },
   ],
 }
 

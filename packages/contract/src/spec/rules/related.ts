@@ -35,7 +35,7 @@ const related: RuleSection = {
         '`include[books][limit]` (0 to the largest page), `include[books][sort]`, `include[books][where]` and ' +
         '`fields[books]` change that. ' +
         'The number `total_count` is exact, and `next` is the address where a list goes on with the others; null ' +
-        'where there are none, or the reference cannot be filtered by.',
+        'where there are none.',
       unobservable,
     },
     {
@@ -51,8 +51,8 @@ const related: RuleSection = {
       id: 'REL-5',
       mark: 'decision',
       sentence:
-        'A response includes at most 1,000 records (`limits.include.records`), and all its records together have at ' +
-        'most the bytes of a page (LIM-6). A page by cursor ends before the record that would pass a limit; ' +
+        'A response includes at most 1,000 records (`limits.include.records`), and all its records, ids and addresses ' +
+        'together have at most the bytes of a page (LIM-6). A page by cursor ends before the record that would pass a limit; ' +
         'otherwise 400 `INCLUDE_TOO_LARGE` names the parameters to lower, and the numbers that fit.',
       unobservable,
     },

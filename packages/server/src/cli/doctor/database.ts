@@ -27,7 +27,7 @@ export function checkDatabase(found: Examination | undefined, given: DatabaseChe
   return [
     ...(found.server === undefined ? [ok('database', `${place} can be read.`)] : ofServer(found.server, given)),
     ...(found.pending === undefined ? [] : [ofMigration(found.pending, found.isUsed)]),
-    ...(found.isUsed ? [ofMaintenance(found, place), ...ofJobs(found)] : []),
+    ...(found.isUsed ? [ofMaintenance(found, place), ...ofJobs(found), ...ofSummaries(found)] : []),
     ...ofClock(found, given),
   ]
 }
@@ -90,6 +90,16 @@ function ofJobs({ jobs }: Examination): Diagnosis[] {
   const finding = `${open} unfinished, ${failed} failed.`
   if (failed === 0) return [ok('jobs', finding)]
   return [warning('jobs', finding, 'GET /jobs?status=failed has the reason of each.')]
+}
+
+function ofSummaries({ summaries }: Examination): Diagnosis[] {
+  if (summaries.size === 0) return []
+  const check = 'summaries'
+  const wrong = [...summaries].flatMap(([name, isExact]) => (isExact ? [] : [name]))
+  const number = summaries.size === 1 ? '1 kept summary is' : `${summaries.size} kept summaries are`
+  if (wrong.length === 0) return [ok(check, `${number} exact.`)]
+  const remedy = 'Take them out of the declaration, start, and declare them again: the next start counts all records.'
+  return [problem(check, `Kept summaries differ from the records: ${wrong.join(', ')}.`, remedy)]
 }
 
 const day = 86_400_000

@@ -20,7 +20,7 @@ import type { ResourceNames } from './schemas.ts'
 
 /** Describes a collection. Field names and collections are those of the document's version. */
 export function collectionExtension(catalog: Catalog, resource: Resource, { one }: ResourceNames): Json {
-  const { name, made, fields, owner, within, deletion, preconditions, filterables } = resource
+  const { name, made, fields, owner, within, deletion, updates, preconditions, filterables } = resource
   const isWritable = made === 'by-clients'
   const operators = new Map(
     filterables.map((each) => [each.name, [...(each.isArray ? [] : ['eq']), ...operatorsFor(each)]]),
@@ -53,7 +53,7 @@ export function collectionExtension(catalog: Catalog, resource: Resource, { one 
     search: fields.some(({ search }) => search),
     ...(within !== undefined && { within: { field: within.field, collection: within.collection } }),
     ...(owner !== undefined && { owner }),
-    ...(isWritable && { deletion: deletionOf(deletion), preconditions }),
+    ...(isWritable && { deletion: deletionOf(deletion), updates: { by_filter: updates.byFilter }, preconditions }),
   }
 }
 

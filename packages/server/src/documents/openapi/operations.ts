@@ -3,6 +3,7 @@ import { relationsOf } from 'resourced-contract/model/relations'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { streamType } from 'resourced-contract/spec/media-types'
 import { bulkDeletionRequest, type Components, type Json, object, refTo, usualBulk } from './components.ts'
+import { manyChanges, manyCreation, manyUpdate } from './many-operations.ts'
 import {
   filterParameters,
   listParameters,
@@ -41,6 +42,7 @@ function shaping(resource: Resource, { catalog }: OperationParts): Json {
 export function collectionPath(resource: Resource, parts: OperationParts, parent?: NestedUnder): Json {
   const { names, components } = parts
   const deletes = parent === undefined && resource.deletion.byFilter
+  const updates = parent === undefined && resource.updates.byFilter
   const of = parent === undefined ? '' : `Of${parent.names.one}`
   const under = parent === undefined ? '' : ` of one of the ${parent.resource.name}`
   const nested = parent !== undefined
@@ -79,8 +81,11 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
             ),
           ),
         }),
+        'x-many': manyCreation(`${names.one}Create${nested ? 'Nested' : ''}`, parts),
       },
+      ...(!nested && manyChanges(resource, parts)),
     }),
+    ...(updates && matchingUpdate(resource, parts)),
     ...(deletes && matchingDeletion(resource, parts)),
   }
 }
@@ -132,11 +137,7 @@ function matchingDeletion(resource: Resource, parts: OperationParts): Json {
       description:
         'At least one filter is required. With `Prefer: max-affected=n`, nothing is deleted if more records match; ' +
         'with n = 0 the error has the number of matches.',
-      parameters: [
-        ...filterParameters(resource, parts.components),
-        ...sharedParameters('Where', 'Timezone'),
-        ...writeHeaders,
-      ],
+      parameters: matchParameters(resource, parts),
       ...responses('delete-matching', resource, parts, false, {
         200: answer('The number of deleted records.', [], object({ deleted_count: count }, ['deleted_count'])),
         202: accepted,
@@ -144,6 +145,37 @@ function matchingDeletion(resource: Resource, parts: OperationParts): Json {
       }),
     },
   }
+}
+
+function matchingUpdate(resource: Resource, parts: OperationParts): Json {
+  const count = { type: 'integer', minimum: 0, description: 'The number of records that match.' }
+  const { one, many } = parts.names
+  return {
+    patch: {
+      operationId: `updateMatching${many}`,
+      tags: [resource.name],
+      summary: `Change the ${resource.name} that match`,
+      description:
+        'All of them or none. At least one filter is required. With `Prefer: max-affected=n`, nothing is changed if ' +
+        'more records match; with n = 0 the error has the number of matches.',
+      parameters: matchParameters(resource, parts),
+      requestBody: {
+        required: true,
+        content: contentOf(['application/json', 'application/merge-patch+json'], refTo('schemas', `${one}Patch`)),
+      },
+      ...responses('update-matching', resource, parts, false, {
+        200: answer('The number of records that match.', [], object({ updated_count: count }, ['updated_count'])),
+        202: accepted,
+        204: deleted,
+      }),
+      'x-many': manyUpdate(parts),
+    },
+  }
+}
+
+/** The parameters of an operation on all records that match. */
+function matchParameters(resource: Resource, { components }: OperationParts): Json[] {
+  return [...filterParameters(resource, components), ...sharedParameters('Where', 'Timezone'), ...writeHeaders]
 }
 
 /** The Path Item of a record that only the server creates. */

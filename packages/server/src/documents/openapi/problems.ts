@@ -16,10 +16,13 @@ export type OperationKind =
   | 'create'
   | 'replace'
   | 'merge'
+  | 'update-many'
+  | 'upsert'
   | 'delete'
   | 'bulk-delete'
   | 'preview-deletion'
   | 'delete-matching'
+  | 'update-matching'
   | 'restore'
   | 'create-key'
   | 'revoke-key'
@@ -84,7 +87,10 @@ export function codesOf(
   const required = resource?.preconditions === 'required' ? ['PRECONDITION_REQUIRED'] : []
   const unique = resource !== undefined && resource.unique.length > 0 ? ['DUPLICATE_VALUE'] : []
   const referring = resource?.fields.some((field) => field.reference) ? ['BEING_DELETED'] : []
-  const pending = resource !== undefined && canBePending(resource) ? ['BEING_DELETED'] : []
+  const pending = [
+    ...(resource !== undefined && canBePending(resource) ? ['BEING_DELETED'] : []),
+    ...(deletedToo.some(({ updates }) => updates.byFilter) ? ['BEING_CHANGED'] : []),
+  ]
   const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...pending, ...deletedToo.flatMap((each) => ruleCodes(each, 'delete'))]
   const streamed = resource?.order === 'by-position' ? ['EVENTS_EXPIRED', 'TOO_MANY_STREAMS'] : []
   const including = resource?.made === 'by-clients' ? ['INCLUDE_TOO_LARGE'] : []
@@ -113,6 +119,14 @@ export function codesOf(
       const conflicts = ['CONFLICT', ...pending, ...unique, ...transitions, ...ruleCodes(resource, 'update')]
       return [...always, ...bodied, 'NOT_FOUND', 'PRECONDITION_FAILED', ...required, ...conflicts]
     }
+    case 'update-many': {
+      const undeclared = resource?.updates.byFilter === true ? [] : ['UPDATE_BY_FILTER_NOT_DECLARED']
+      return [...codesOf('merge', resource), ...referring, ...undeclared]
+    }
+    case 'upsert':
+      return [...codesOf('create', resource), ...codesOf('replace', resource)].filter(
+        (code) => code !== 'NOT_FOUND' && !keyed.includes(code as FaultCode),
+      )
     case 'delete': {
       const missing = resource?.deletion.repeated === 'no-content' ? [] : ['NOT_FOUND']
       return [...always, ...missing, 'PRECONDITION_FAILED', ...required, ...blocked]
@@ -123,6 +137,8 @@ export function codesOf(
       return [...reading, 'NOT_FOUND']
     case 'delete-matching':
       return [...always, 'FILTER_REQUIRED', 'PRECONDITION_FAILED', 'TOO_MANY_AFFECTED', ...blocked]
+    case 'update-matching':
+      return [...codesOf('update-many', resource), 'FILTER_REQUIRED', 'TOO_MANY_AFFECTED']
     case 'restore': {
       const rules = deletedToo.flatMap((each) => ruleCodes(each, 'restore'))
       const taken = deletedToo.some((each) => each.unique.length > 0) ? ['DUPLICATE_VALUE'] : []

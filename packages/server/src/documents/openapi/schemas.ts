@@ -8,6 +8,7 @@ import { pluralOf } from 'resourced-contract/model/plural'
 import { type Catalog, type Field, fieldAccessOf, type Resource } from 'resourced-contract/model/resource'
 import { groupsOf } from 'resourced-contract/model/summary'
 import { type Json, object, refTo, sharedSchemas, withoutDescriptions } from './components.ts'
+import { manySchema } from './many-operations.ts'
 import { relatedNames, relatedProperties, relatedSchema } from './related-schemas.ts'
 
 const id: Json = { type: 'string', format: 'uuid', readOnly: true, description: 'Assigned by the server.' }
@@ -57,6 +58,7 @@ export function resourceSchemas(
     ...(resource.made === 'by-clients' && {
       ...bodySchemas(resource, one),
       [`${one}Summaries`]: summaries(resource, properties),
+      [`${one}Many`]: manySchema(one),
     }),
   }
 }
@@ -367,7 +369,7 @@ export interface ResourceNames {
 
 const suffixes = [
   '', 'Page', 'WithRelated', 'Create', 'CreateNested', 'Replace', 'Patch', 'Created', 'Changed',
-  'Summaries',
+  'Summaries', 'Many',
 ] as const // biome-ignore format: one row reads best
 
 /** Types of TypeScript and Python that generated clients use by these names, in the same files as those of records. */

@@ -184,20 +184,12 @@ const urgent: ReadonlySet<Observation['kind']> = new Set([
 function requestLine(level: number, time: string, observation: Extract<Observation, { kind: 'request' }>): string {
   const { requestId, method, path, version, status, code, caller, duration } = observation
   const codeMember = code === undefined ? '' : `,"code":"${code}"`
-  const callerMember = caller === undefined ? '' : callerMemberOf(caller)
+  const callerMember = caller === undefined ? '' : `,"caller":${JSON.stringify(caller)}`
   const versionMember = version === undefined ? '' : `,"version":"${version.name}"`
   const head = `{"level":${level},"time":"${time}","request_id":"${requestId}","method":${JSON.stringify(method)}`
-  const outcome = `"status":${status}${codeMember}${callerMember},"duration":${milliseconds(duration)}`
+  const outcome = `"status":${status}${codeMember}${callerMember},"duration":${duration.toFixed(3)}`
   return `${head},"path":${JSON.stringify(path)}${versionMember},${outcome},"msg":"request"}\n`
 }
-
-/** The `caller` of a line. Requests of one caller often follow each other. */
-function callerMemberOf(caller: string): string {
-  if (caller !== lastCaller.id) lastCaller = { id: caller, member: `,"caller":${JSON.stringify(caller)}` }
-  return lastCaller.member
-}
-
-let lastCaller = { id: '', member: ',"caller":""' }
 
 /** The time as text, formatted once a millisecond. */
 function clock(): () => string {
@@ -211,14 +203,6 @@ function clock(): () => string {
     }
     return text
   }
-}
-
-const thousandths = Array.from({ length: 1_000 }, (_, part) => String(part).padStart(3, '0'))
-
-/** A duration with three decimals, made of whole numbers, which is faster than formatting fractions. */
-function milliseconds(duration: number): string {
-  const thousand = Math.round(duration * 1_000)
-  return `${Math.floor(thousand / 1_000)}.${thousandths[thousand % 1_000]}`
 }
 
 /** The properties of an error that are logged. */

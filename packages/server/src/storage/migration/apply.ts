@@ -11,7 +11,6 @@ import { formerKeys, layOut, type TableSpec, tablesFor } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { type ExistingTable, planMigration, planVersionChange } from './diff.ts'
-import { planTriggers, withoutTriggers } from './event-steps.ts'
 import type { MigrationDialect } from './migration-dialect.ts'
 import {
   type Apply,
@@ -24,6 +23,7 @@ import {
 import { type FoundSchema, readSchema, remember, rememberShape, storageFormat, storedVersion } from './schema.ts'
 import type { StoredSchema } from './stored-schema.ts'
 import { assessStep, takeStep } from './take-step.ts'
+import { planTriggers, withoutTriggers } from './trigger-steps.ts'
 
 /** How to migrate. */
 export interface MigrateOptions {
@@ -288,6 +288,7 @@ export function declarationOf({ version, resources, system }: Catalog): Lineage[
     resource.indexes,
     indexedColumns(resource).columns,
     ...(resource.events ? ['events'] : []),
+    ...(resource.summaries ?? []),
   ])
   return { version, hash: createHash('sha256').update(JSON.stringify(tables)).digest('base64url').slice(0, 16) }
 }
@@ -324,6 +325,7 @@ function requiredByFormer(steps: readonly MigrationStep[], tables: readonly Exis
 
 const undoing: ReadonlySet<MigrationStep['kind']> = new Set<MigrationStep['kind']>([
   'create-triggers',
+  'count-summaries',
   'drop-triggers',
   'drop-table',
   'drop-column',

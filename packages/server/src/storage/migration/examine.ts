@@ -6,6 +6,9 @@
 import type { Catalog } from 'resourced-contract/model/resource'
 import sql from 'sql-template-tag'
 import { quoted } from '../sql/columns.ts'
+import { isExact } from '../sql/count-summaries.ts'
+import { summaryName } from '../sql/kept-summaries.ts'
+import type { TableSpec } from '../sql/tables.ts'
 import type { Maintenance } from '../storage.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 import { migrationTo, type Pending, pendingSteps } from './apply.ts'
@@ -22,6 +25,8 @@ export interface Examination {
   readonly purged: number | undefined
   /** The time of the newest change of a record, in milliseconds since 1970; `undefined`: there are no records. */
   readonly newest: number | undefined
+  /** The kept summaries of the declaration, by name, and whether each is what counting the records finds. */
+  readonly summaries: ReadonlyMap<string, boolean>
   /** How many jobs have each status. */
   readonly jobs: ReadonlyMap<string, number>
   /** The server that it is on; left out: it is a file. */
@@ -50,7 +55,8 @@ export function* examine(dialect: MigrationDialect, catalog: Catalog | undefined
   const migration = catalog && migrationTo(catalog, dialect, { apply: 'never', now: Date.now(), undoesNewer: false })
   const pending = migration === undefined ? undefined : yield* pendingSteps(migration)
   if (!isUsed) {
-    return { isUsed, pending, maintenance: undefined, purged: undefined, newest: undefined, jobs: new Map() }
+    const nothing = { maintenance: undefined, purged: undefined, newest: undefined }
+    return { isUsed, pending, ...nothing, summaries: new Map(), jobs: new Map() }
   }
   const collections = [...(catalog?.resources.keys() ?? []), 'jobs', 'api-keys'].filter((name) => tables.has(name))
   const maintenance = yield* metaOf('maintenance')
@@ -60,8 +66,17 @@ export function* examine(dialect: MigrationDialect, catalog: Catalog | undefined
     maintenance: maintenance === undefined ? undefined : (JSON.parse(maintenance) as Maintenance),
     purged: purged === undefined ? undefined : Number(purged),
     newest: yield* newestChange(collections),
+    summaries: pending?.steps.length === 0 ? yield* checkSummaries(dialect, migration!.desired) : new Map(),
     jobs: yield* jobsOf(tables),
   }
+}
+
+function* checkSummaries(dialect: MigrationDialect, tables: readonly TableSpec[]): Transaction<Map<string, boolean>> {
+  const found = new Map<string, boolean>()
+  for (const { name, summaries } of tables) {
+    for (const spec of summaries) found.set(summaryName(name, spec), yield* isExact(dialect, name, spec))
+  }
+  return found
 }
 
 function* metaOf(key: string): Transaction<string | undefined> {

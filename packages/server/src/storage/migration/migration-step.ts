@@ -4,6 +4,7 @@
  */
 
 import type { Conversion, Field } from 'resourced-contract/model/resource'
+import { type SummarySpec, summariesTable } from '../sql/kept-summaries.ts'
 import { type ColumnSpec, counters, type Held, type IndexSpec, type SearchSpec, type TableSpec } from '../sql/tables.ts'
 
 /** The data that a step would destroy: rows of a table, or values of a column. */
@@ -45,8 +46,10 @@ export type Change =
   | { readonly kind: 'set-clock' }
   /** Numbers the records that have no number yet, in the order of their creation, and begins to count (RES-16). */
   | { readonly kind: 'number-records'; readonly column: ColumnSpec; readonly per: string }
-  /** Creates the triggers that write the events of a table, or replaces them. */
+  /** Creates the triggers of a table, or replaces them. */
   | { readonly kind: 'create-triggers'; readonly statements: readonly string[] }
+  /** Counts the kept summaries of a table: its triggers keep them from then on (SUM-3). */
+  | { readonly kind: 'count-summaries'; readonly summaries: readonly SummarySpec[] }
   | { readonly kind: 'drop-triggers'; readonly triggers: readonly string[] }
   /** Gives the events of a collection its new name. */
   | { readonly kind: 'rename-events'; readonly to: string }
@@ -79,8 +82,8 @@ export function needsCount(step: MigrationStep): boolean {
   if (step.kind === 'create-index') return step.index.unique
   // The values of a derived column can be derived again.
   if (step.kind === 'drop-column') return !step.column.startsWith('_')
-  // The records have the numbers.
-  if (step.kind === 'drop-table' && step.table === counters.name) return false
+  // The records have the numbers, and what summaries count.
+  if (step.kind === 'drop-table' && [counters.name, summariesTable].includes(step.table)) return false
   return countedKinds.has(step.kind)
 }
 

@@ -42,7 +42,7 @@ interface Remembered {
   readonly format: number
 }
 
-/** A trigger that writes events, as it is. */
+/** A trigger of ours, as it is. */
 export interface ExistingTrigger {
   /** Its table. */
   readonly owner: string
@@ -148,7 +148,7 @@ function foreignColumn({ name, type }: ColumnRow): ExistingColumn {
  * would fail on a database, or write what this program does not understand: then such a program refuses to start. A new
  * table or column for features that the former program does not know needs a new number too.
  */
-export const storageFormat = 2
+export const storageFormat = 3
 
 function* readRemembered(): Transaction<Remembered> {
   const rows = yield sql`select key, value from resourced_meta

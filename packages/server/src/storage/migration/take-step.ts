@@ -4,6 +4,7 @@ import { timestamp } from 'resourced-contract/model/time'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { counterName, quoted } from '../sql/columns.ts'
 import { epochKey } from '../sql/context.ts'
+import { recount } from '../sql/count-summaries.ts'
 import { newMark, newStride, nextClockSql, nextRevisionSql } from '../sql/marks.ts'
 import { type ColumnSpec, createIndex, formerKeys, type IndexSpec, isSystemTable, type Layout } from '../sql/tables.ts'
 import { firstRow, type Statement, type Transaction } from '../transaction.ts'
@@ -132,6 +133,8 @@ export function takeStep(dialect: MigrationDialect, step: MigrationStep, now: nu
       return changeRecords(dialect, step.table, now, (also) => numberRecords(dialect, step, also))
     case 'create-triggers':
       return step.statements.map((statement) => raw(statement))
+    case 'count-summaries':
+      return recount(dialect, step.table, step.summaries)
     case 'drop-triggers':
       return step.triggers.flatMap((name) => dialect.dropTrigger(step.table, name))
     case 'rename-events':

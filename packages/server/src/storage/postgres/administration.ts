@@ -104,6 +104,7 @@ function examinePostgres(options: ConnectionOptions, catalog: Catalog | undefine
 
 const nothingFound: Examination = {
   ...{ isUsed: false, pending: undefined, maintenance: undefined, purged: undefined, newest: undefined },
+  summaries: new Map(),
   jobs: new Map(),
 }
 

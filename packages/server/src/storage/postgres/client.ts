@@ -9,18 +9,26 @@ import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import type { Row, Statement } from '../transaction.ts'
-import { isUnprepared } from './errors.ts'
+import { isOfServer, isUnprepared, UnfitServer } from './errors.ts'
+import type { Hosts, SessionState } from './hosts.ts'
 import { RepeatedQuery } from './repeated-query.ts'
-import type { ClientConfig } from './settings.ts'
+import { addressOf, type ClientConfig } from './settings.ts'
 
 /** How long the server may take to close a connection, in milliseconds. */
 const closeTimeout = 1_000
+
+/** A setting that the server reports unasked, at the start and when it changes. */
+interface ParameterStatus {
+  readonly parameterName: string
+  readonly parameterValue: string
+}
 
 interface Inside {
   readonly processID: number | null
   readonly connection: {
     readonly stream: Duplex & { readonly bytesRead?: number }
     readonly parsedStatements: Record<string, string>
+    on(event: 'parameterStatus', listener: (message: ParameterStatus) => void): void
   }
   password: unknown
 }
@@ -31,15 +39,26 @@ export class Client extends pg.Client {
   generation = 0
   /** Whether it was closed at once: it must not be used any more. */
   isDiscarded = false
+  /** Whether its server has become another than the address asks for: it must not be used again. */
+  isUnfit = false
+  /** Its server: an index of `Hosts.servers`. */
+  readonly server: number
   /** Whether statements are prepared under names. Poolers in transaction mode may not keep them. */
   readonly #isNaming: boolean
   /** The names of its prepared statements, by text: their shapes come from queries. */
   readonly #names = new BoundedMap<string>(500, (_, name) => this.#deallocate(name))
   /** How many names were made. */
   #made = 0
+  readonly #hosts: Hosts | undefined
+  /** What the server reports, by the names of its settings. */
+  readonly #reported = new Map<string, string>()
+  #isOpen = false
 
   constructor(config?: ClientConfig) {
-    super(config)
+    const { hosts, server = hosts?.choose() ?? 0 } = config ?? {}
+    super(hosts === undefined ? config : { ...config, connectionString: addressOf(hosts.servers[server] ?? '').url })
+    this.#hosts = hosts
+    this.server = server
     this.#isNaming = config?.keepsSession ?? true
     // Pending queries are rejected with the error. An idle connection needs no handling, but an unhandled event ends
     // the process.
@@ -47,26 +66,51 @@ export class Client extends pg.Client {
     const inside = this as unknown as Inside
     // Read when the server asks: the password may change while this process runs.
     inside.password ??= () => readPasswordFile(this)
+    inside.connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
+      this.#reported.set(parameterName, parameterValue)
+      if (this.#isOpen && hosts?.isFit(this.#state()) === false) this.isUnfit = true
+    })
   }
 
   override connect(): Promise<pg.Client>
   override connect(callback: (error: Error) => void): void
   override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
-    const done = (error: Error | null | undefined) => {
+    const opened = this.#open()
+    if (callback === undefined) return opened
+    opened.then(() => (callback as () => void)(), callback)
+  }
+
+  /** Opens the connection, if its server is what the address asks for. */
+  async #open(): Promise<pg.Client> {
+    try {
+      await super.connect()
+      if (this.#hosts?.isChoosy === true) await this.#checkServer(this.#hosts)
+    } catch (error) {
       // Not every failure closes the socket.
-      if (error) this.discard()
-    }
-    if (callback !== undefined) {
-      super.connect((error: Error) => {
-        done(error)
-        callback(error)
-      })
-      return
-    }
-    return super.connect().catch((error) => {
-      done(error)
+      this.discard()
+      if (isOfServer(error)) this.#hosts?.failed(this.server)
       throw error
-    }) as Promise<pg.Client>
+    }
+    this.#isOpen = true
+    this.#hosts?.succeeded(this.server)
+    return this
+  }
+
+  /** @throws UnfitServer */
+  async #checkServer(hosts: Hosts): Promise<void> {
+    // Poolers do not report it.
+    if (!this.#reported.has('in_hot_standby')) {
+      const { rows } = await this.query(`select case when pg_is_in_recovery() then 'on' else 'off' end as standby,
+        current_setting('default_transaction_read_only') as reading`)
+      this.#reported.set('in_hot_standby', rows[0].standby)
+      this.#reported.set('default_transaction_read_only', rows[0].reading)
+    }
+    if (!hosts.isFit(this.#state())) throw new UnfitServer(hosts.wanted)
+  }
+
+  #state(): SessionState {
+    const isOn = (name: string) => this.#reported.get(name) === 'on'
+    return { isStandby: isOn('in_hot_standby'), isReadOnly: isOn('default_transaction_read_only') }
   }
 
   override end(): Promise<void>
@@ -156,12 +200,19 @@ export class Client extends pg.Client {
     this.query(`deallocate ${name}`).catch(() => {})
   }
 
-  /** Closes the socket at once; pending queries are rejected. */
+  /**
+   * Closes the socket at once; pending queries are rejected.
+   *
+   * @param reason why its server is avoided for a while
+   */
   discard(reason?: string): void {
     this.isDiscarded = true
     const { stream } = (this as unknown as Inside).connection
     if (reason === undefined) stream.destroy()
-    else stream.destroy(Object.assign(new Error(reason), { code: 'ETIMEDOUT' }))
+    else {
+      this.#hosts?.failed(this.server)
+      stream.destroy(Object.assign(new Error(reason), { code: 'ETIMEDOUT' }))
+    }
   }
 }
 

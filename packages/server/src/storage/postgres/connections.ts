@@ -7,7 +7,8 @@ import pg from 'pg'
 import { StorageFault } from '../storage.ts'
 import { Client } from './client.ts'
 import { control } from './control.ts'
-import { isUnusable } from './errors.ts'
+import { isOfServer, isUnusable } from './errors.ts'
+import { type Hosts, hostsOf } from './hosts.ts'
 import { type ConnectionOptions, limitsOf, settingsOf } from './settings.ts'
 
 /** A client of a pool, while it is acquired. */
@@ -19,11 +20,25 @@ interface Shared {
   users: number
 }
 
+/** Whether the server of a connection answers another one, and is still what the address asks for. */
+export async function isAnswering(options: ConnectionOptions, { server }: Client): Promise<boolean> {
+  const client = new Client({ ...settingsOf(options), server })
+  try {
+    await client.connect()
+    return true
+  } catch (error) {
+    return !isOfServer(error)
+  } finally {
+    void client.end().catch(() => {})
+  }
+}
+
 /** Connections for one purpose. They are opened when they are needed. */
 export class Pool {
   readonly #pool: pg.Pool
   readonly #watch: StallWatch
   readonly #max: number
+  readonly #hosts: Hosts
   /** How many connections are open. */
   #open = 0
   /** All of them have users. */
@@ -32,6 +47,7 @@ export class Pool {
   constructor(options: ConnectionOptions, watch: StallWatch, max: number) {
     this.#watch = watch
     this.#max = max
+    this.#hosts = hostsOf(options.url)
     this.#pool = new pg.Pool({
       ...{ ...settingsOf(options), max, idleTimeoutMillis: 60_000 },
       // The type lists no arguments, but the class is called with those of every client.
@@ -115,7 +131,7 @@ export class Pool {
   async #acquire(): Promise<PooledClient> {
     while (true) {
       const client = await this.#connect()
-      if (client.generation === this.#watch.generation) return client
+      if (client.generation === this.#watch.generation && !client.isUnfit) return client
       client.discard()
       client.release(true)
     }
@@ -123,7 +139,7 @@ export class Pool {
 
   async #connect(): Promise<PooledClient> {
     try {
-      return (await this.#pool.connect()) as unknown as PooledClient
+      return (await this.#hosts.connected(() => this.#pool.connect())) as unknown as PooledClient
     } catch (error) {
       const isWaiting = /timeout exceeded when trying to connect/.test(String(error))
       if (!isWaiting) throw error
@@ -140,6 +156,9 @@ interface Busy {
   limit: number
 }
 
+/** After so long without an answer the server may be gone, in milliseconds. */
+const suspicion = 2_000
+
 /**
  * Detects stalled connections: an answer is awaited, and nothing arrives. A network that drops packets reports no
  * error, and PostgreSQL's own limits do not reach the client through it. The watch runs only while answers are awaited.
@@ -154,9 +173,18 @@ export class StallWatch {
    */
   generation = 0
 
-  /** @param shortest the shortest limit of a connection, in milliseconds */
-  constructor(shortest: number) {
+  readonly #isThere: ((client: Client) => Promise<boolean>) | undefined
+  /** The servers that are asked at the moment. */
+  readonly #asked = new Set<number>()
+
+  /**
+   * @param shortest the shortest limit of a connection, in milliseconds
+   * @param isThere whether the server of a connection answers others: asked about connections that have received
+   *   nothing for a while, where another server may take over; left out: they have their whole time
+   */
+  constructor(shortest: number, isThere?: (client: Client) => Promise<boolean>) {
     this.#interval = Math.min(1_000, shortest / 4)
+    this.#isThere = isThere
   }
 
   /**
@@ -187,14 +215,32 @@ export class StallWatch {
       if (busy.stalledSince === undefined || received !== busy.received) {
         busy.received = received
         busy.stalledSince = now
-      } else if (now - busy.stalledSince > busy.limit) {
-        this.#busy.delete(client)
-        this.generation++
-        client.discard(`PostgreSQL has not answered for ${Math.round(busy.limit / 1_000)} seconds.`)
-      }
+      } else if (now - busy.stalledSince > busy.limit) this.#discard(client, busy.limit)
+      else if (now - busy.stalledSince > suspicion) void this.#ask(client)
     }
     if (this.#busy.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
+  }
+
+  /** Discards the connections to a server that have received nothing for a while, if it answers no others. */
+  async #ask(suspect: Client): Promise<void> {
+    const { server } = suspect
+    if (this.#isThere === undefined || this.#asked.has(server)) return
+    this.#asked.add(server)
+    const isThere = await this.#isThere(suspect)
+    this.#asked.delete(server)
+    if (isThere) return
+    const now = performance.now()
+    for (const [client, { stalledSince = now, received }] of this.#busy) {
+      const isStalled = now - stalledSince > suspicion && client.bytesReceived === received
+      if (isStalled && client.server === server) this.#discard(client, suspicion)
+    }
+  }
+
+  #discard(client: Client, limit: number): void {
+    this.#busy.delete(client)
+    this.generation++
+    client.discard(`PostgreSQL has not answered for ${Math.round(limit / 1_000)} seconds.`)
   }
 }

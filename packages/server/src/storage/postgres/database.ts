@@ -9,10 +9,11 @@ import type { Row, Runner, Statement, Transaction } from '../transaction.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
 import { cancelOn, throwIfAbandoned } from './cancel.ts'
 import type { Client } from './client.ts'
-import { Pool, StallWatch } from './connections.ts'
+import { isAnswering, Pool, StallWatch } from './connections.ts'
 import { awaitCommit, beginOf, control, type Isolation, limiting, send, setTimeLeft } from './control.ts'
-import { isCanceled, isRestartable, isUnprepared, toStorageFault } from './errors.ts'
+import { isCanceled, isOfServer, isRestartable, isUnprepared, toStorageFault } from './errors.ts'
 import { GroupedChanges } from './grouped-changes.ts'
+import { hostsOf } from './hosts.ts'
 import { ReadTime } from './read-time.ts'
 import { type ConnectionOptions, connectionsOf, type Limits, limitsOf } from './settings.ts'
 
@@ -21,6 +22,8 @@ export interface Writing {
   readonly isolation?: Isolation
   /** A background job: its statements have a longer limit of time. */
   readonly isLong?: boolean
+  /** The transaction finds out by itself whether it was committed before (MET-9). */
+  readonly isRepeatable?: boolean
 }
 
 /** How a transaction that only reads runs. */
@@ -50,6 +53,12 @@ interface Run<T> extends SlowReading {
 /** How often a transaction is started again before it fails. */
 const mostRestarts = 12
 
+/** For so long transactions wait until another server of the address takes over, in milliseconds. */
+const takeover = 5_000
+
+/** The time between two looks whether it has, in milliseconds. */
+const pause = 100
+
 /** How many connections short reads share. */
 const shared = 4
 
@@ -78,6 +87,8 @@ export class Database implements Runner {
   /** The rows of constant statements that are not sent yet. */
   readonly #unsent = new Map<Statement, Promise<Row[]>>()
   readonly #hasSession: boolean
+  /** How long transactions are started again where their server has failed, in milliseconds. */
+  readonly #patience: number
   /** Sets the limits of a transaction, where the session does not have them. */
   readonly #limiting: readonly Statement[]
   readonly #limitingReads: readonly Statement[]
@@ -90,7 +101,10 @@ export class Database implements Runner {
     this.#onCommit = onCommit
     this.#limits = limits
     this.readLimit = limits.read
-    this.#watch = new StallWatch(Math.min(limits.statement, limits.read) + limits.grace)
+    const { areSeveral } = hostsOf(options.url)
+    this.#patience = areSeveral ? takeover : 0
+    const shortest = Math.min(limits.statement, limits.read) + limits.grace
+    this.#watch = new StallWatch(shortest, areSeveral ? (client) => isAnswering(options, client) : undefined)
     const { transactions, changes, slowReads } = connectionsOf(options)
     const poolOf = (max: number, own: Partial<Limits> = {}) =>
       new Pool({ ...options, limits: { ...limits, ...own } }, this.#watch, max)
@@ -112,7 +126,7 @@ export class Database implements Runner {
 
   /** Runs a short reading transaction on a shared connection; each statement has a snapshot of its own. */
   readPipelined<T>(start: () => Transaction<T>, { ready }: Pick<Reading, 'ready'> = {}): Promise<T> {
-    return limitedReading(async () => {
+    return this.#limitedReading(async () => {
       const transaction = start()
       let step = transaction.next([])
       // What has to be ready differs between reads.
@@ -141,7 +155,7 @@ export class Database implements Runner {
 
   /** As `readPipelined`, for a tiny read that must not wait behind others. */
   readPriority<T>(start: () => Transaction<T>): Promise<T> {
-    return reading(() => this.#control.share((client) => this.#runEach(client, start())))
+    return this.#reading(() => this.#control.share((client) => this.#runEach(client, start())))
   }
 
   /** As `readPipelined`, for a read that may be slow: it waits for its caller's turn, and can be cancelled. */
@@ -150,7 +164,7 @@ export class Database implements Runner {
     // Without a session, only a transaction can have a limit of time.
     const isTransaction = isSnapshot || this.#limitingReads.length > 0
     const begin = [isSnapshot ? control.snapshot : control.readOnly, ...this.#limitingReads]
-    return limitedReading(async () => {
+    return this.#limitedReading(async () => {
       const transaction = start()
       const first = transaction.next([])
       if (first.done === true) return first.value
@@ -163,18 +177,20 @@ export class Database implements Runner {
 
   read<T>(start: () => Transaction<T>, how: Reading = {}): Promise<T> {
     const begin = [control.snapshot, ...this.#limiting]
-    return reading(() => this.#transact(start, { begin, changed: () => true, ...how }))
+    return this.#reading(() => this.#transact(start, { begin, changed: () => true, ...how }))
   }
 
   async write<T>(
     start: () => Transaction<T>,
     changed: (outcome: T) => boolean = () => true,
-    { isolation = 'read committed', isLong = false }: Writing = {},
+    { isolation = 'read committed', isLong = false, isRepeatable = false }: Writing = {},
   ): Promise<T> {
     const unsaid = this.#limiting.length > 0 ? this.#limits : undefined
     const begin = [...beginOf(isolation, unsaid), ...(isLong ? this.#limitingLong : this.#limiting)]
     const began = performance.now()
-    const ended = withStorageFaults(restarting(() => this.#transact(start, { begin, changed, isLong })))
+    const ended = withStorageFaults(
+      this.#restarting(() => this.#transact(start, { begin, changed, isLong }), isRepeatable),
+    )
     ended.catch((error: unknown) => this.#probe.failed(error))
     const outcome = await ended
     if (changed(outcome)) this.#probe.succeeded()
@@ -265,6 +281,52 @@ export class Database implements Runner {
     })
   }
 
+  /**
+   * Runs work again where it may succeed then: after a conflict with other transactions, and after its server has
+   * failed, where another one may take over and nothing was committed.
+   *
+   * @param isRepeatable whether work that was perhaps committed can run again
+   */
+  async #restarting<T>(work: () => Promise<T>, isRepeatable = true): Promise<T> {
+    let failedSince: number | undefined
+    for (let restarts = 0; ; ) {
+      try {
+        return await work()
+      } catch (error) {
+        const isUnknown = error instanceof StorageFault && error.kind === 'uncertain'
+        if (this.#patience > 0 && (isUnknown ? isRepeatable : isOfServer(error))) {
+          failedSince ??= performance.now()
+          if (performance.now() - failedSince > this.#patience) {
+            throw isUnknown ? error : new StorageFault('busy', 'No server of the address has taken over yet.', error)
+          }
+          await sleep(pause * (0.5 + Math.random()))
+        } else {
+          if (restarts === mostRestarts || !isRestartable(error)) throw error
+          await sleep(Math.random() * Math.min(100, 2 ** restarts++))
+        }
+      }
+    }
+  }
+
+  /** Runs a read, and again where its statement was not prepared on its connection, or its server has failed. */
+  #reading<T>(work: () => Promise<T>): Promise<T> {
+    return work().catch((error: unknown) => {
+      const isAgain = isUnprepared(error) || (this.#patience > 0 && isOfServer(error))
+      if (!isAgain) throw toStorageFault(error)
+      return withStorageFaults(this.#restarting(work))
+    })
+  }
+
+  /** As `#reading`, where the only limit of a statement is that of reads (LIM-7). */
+  #limitedReading<T>(work: () => Promise<T>): Promise<T> {
+    return this.#reading(() =>
+      work().catch((error: unknown) => {
+        if (isCanceled(error)) throw new StorageFault('too-long', 'PostgreSQL ended the read at its limit.', error)
+        throw error
+      }),
+    )
+  }
+
   async #transact<T>(start: () => Transaction<T>, run: Run<T>): Promise<T> {
     const transaction = start()
     const first = transaction.next([])
@@ -323,35 +385,6 @@ function resultOf<T>(transaction: Transaction<T>, rows: Row[]): T {
   const { done, value } = transaction.next(rows)
   if (done === true) return value
   throw new Error('A statement follows the last one of a transaction.')
-}
-
-async function restarting<T>(work: () => Promise<T>): Promise<T> {
-  for (let restarts = 0; ; restarts++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (restarts === mostRestarts || !isRestartable(error)) throw error
-      await sleep(Math.random() * Math.min(100, 2 ** restarts))
-    }
-  }
-}
-
-/** As `reading`, where the only limit of a statement is that of reads (LIM-7). */
-function limitedReading<T>(work: () => Promise<T>): Promise<T> {
-  return reading(() =>
-    work().catch((error: unknown) => {
-      if (isCanceled(error)) throw new StorageFault('too-long', 'PostgreSQL ended the read at its limit.', error)
-      throw error
-    }),
-  )
-}
-
-/** Runs a read, and runs it again where a statement was not prepared on its connection. */
-function reading<T>(work: () => Promise<T>): Promise<T> {
-  return work().catch((error: unknown) => {
-    if (!isUnprepared(error)) throw toStorageFault(error)
-    return withStorageFaults(restarting(work))
-  })
 }
 
 /** Turns errors of PostgreSQL into those of the port. */

@@ -13,6 +13,7 @@ import { type ColumnSpec, defineColumn, type Held, type SearchSpec } from '../sq
 import { mostOccurrences } from '../sql/values.ts'
 import { type Bound, firstRow, ignoringRows, standalone } from '../transaction.ts'
 import { eventTriggers, horizon, snapshotSource } from './event-triggers.ts'
+import { slots, summaryTriggers, takeSlots } from './summary-triggers.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */
 export const wordsColumn = '_words'
@@ -27,7 +28,7 @@ const types = {
   bytes: 'bytea',
 } as const
 
-const layout = { clockSlots: 16, indexesRowNumber: true, storesExports: true } as const
+const layout = { clockSlots: slots, indexesRowNumber: true, storesExports: true } as const
 
 /**
  * The text of a number as JavaScript writes it (`numberText`). PostgreSQL finds the same digits for most, and writes an
@@ -175,6 +176,8 @@ export const postgres: Dialect = {
     const texts = Array.from({ length: width }, (_, index) => `(value ->> ${index}) collate "C" as text${index}`)
     return sql`select ${raw(texts.join(', '))} from json_array_elements(cast(${JSON.stringify(rows)} as json))`
   },
+  summaryTriggers,
+  takeSlots,
   orFail: empty,
   eventTriggers,
   snapshotSource,

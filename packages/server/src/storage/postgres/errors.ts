@@ -1,6 +1,5 @@
 /** Translates errors of PostgreSQL into those of the storage port, with a remedy if a database cannot be reached. */
 import { StorageFault } from '../storage.ts'
-import type { ConnectionOptions } from './settings.ts'
 
 // The name of a prepared statement is unknown, or in use already: the statement did not run.
 const unprepared = new Set(['26000', '42P05'])
@@ -51,6 +50,22 @@ export function isUnsent(error: unknown): boolean {
   return error instanceof Error && /is not queryable$/.test(error.message)
 }
 
+/** The server of a connection is not what the address asks for. */
+export class UnfitServer extends Error {
+  /** What the address asks for, and how. */
+  readonly wanted: string
+
+  constructor(wanted: string) {
+    super(`The server of PostgreSQL is not ${wanted}.`)
+    this.wanted = wanted
+  }
+}
+
+/** Whether a failure is one of the server or of the way to it, so that another server may succeed. */
+export function isOfServer(error: unknown): boolean {
+  return isDisconnected(error) || codeOf(error) === '25006' || error instanceof UnfitServer
+}
+
 // The transaction was idle too long and its connection was ended; the server is no longer the primary.
 const ending = new Set(['25P03', '25006'])
 
@@ -88,6 +103,7 @@ export function toStorageFault(error: unknown): unknown {
   const message = unwritable.get(code)
   if (message !== undefined) return new StorageFault('unwritable', message, error)
   if (isDisconnected(error)) return new StorageFault('failed', 'The connection to PostgreSQL failed.', error)
+  if (error instanceof UnfitServer) return new StorageFault('failed', error.message, error)
   if (isFromServer(error)) return new StorageFault('failed', 'PostgreSQL failed.', error)
   return error
 }
@@ -101,13 +117,24 @@ export interface Place {
 }
 
 /** The options that error messages refer to. */
-type Given = Pick<ConnectionOptions, 'session' | 'option'>
+interface Given {
+  readonly session?: 'on' | 'off' | undefined
+  readonly option?: string | undefined
+}
 
 /** The command line option that these messages refer to by default. */
 const usual = '--database'
 
 /** The failure of a first connection, as a fault with a remedy. Other errors pass unchanged. */
 export function connectionFault(error: unknown, place: Place, given: Given): unknown {
+  if (error instanceof UnfitServer) {
+    const { host, port } = place
+    return new StorageFault(
+      'failed',
+      `None of the servers in ${given.option ?? usual} is ${error.wanted}; ${host}, port ${port} was the last one ` +
+        'that was tried. Look whether the others run, or change target_session_attrs.',
+    )
+  }
   const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string }
   const sentence = isFromServer(error) ? ofServer(code, message, place, given) : ofSystem(code, message, place, given)
   return sentence === undefined ? error : new StorageFault('failed', sentence)

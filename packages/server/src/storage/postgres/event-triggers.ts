@@ -4,7 +4,7 @@
  */
 import { raw, type Sql } from 'sql-template-tag'
 import { identifier, type SnapshotColumn } from '../sql/columns.ts'
-import type { EventTrigger } from '../sql/dialect.ts'
+import type { TableTrigger } from '../sql/dialect.ts'
 import type { EventSpec } from '../sql/event-columns.ts'
 
 /** The setting of a transaction: empty, `locked` once its first position is announced, or `silent`. */
@@ -61,11 +61,11 @@ function snapshot(row: string, columns: readonly SnapshotColumn[]): string {
 }
 
 /** The triggers of a table. */
-export function eventTriggers(table: string, { columns, kept, isSoft }: EventSpec): EventTrigger[] {
+export function eventTriggers(table: string, { columns, kept, isSoft }: EventSpec): TableTrigger[] {
   const insert = (schema: string, kind: string, at: string, from: string, row = 'new') => `
   insert into ${schema}.events (id, collection, record, kind, data, created_at, updated_at, _revision)
     select ${id}, '${table}', ${row}.id, ${kind}, to_json(_snapshot), ${at}, ${at}, 1 from ${from};`
-  const trigger = (name: string, on: string, body: (schema: string) => string): EventTrigger => {
+  const trigger = (name: string, on: string, body: (schema: string) => string): TableTrigger => {
     const full = identifier(`resourced_${name}_${table}`)
     // The comment makes a trigger that fires otherwise another one.
     const definition = (schema: string) => `

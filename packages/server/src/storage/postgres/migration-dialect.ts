@@ -168,6 +168,7 @@ const locks: Readonly<Record<MigrationStep['kind'], 'exclusive' | 'write' | 'non
   require: 'write',
   'set-clock': 'write',
   'create-triggers': 'write',
+  'count-summaries': 'write',
   'move-keys': 'write',
   'create-table': 'none',
   'create-index': 'none',

@@ -4,6 +4,7 @@ import { StorageFault } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { Client } from './client.ts'
 import { connectionFault } from './errors.ts'
+import { hostsOf } from './hosts.ts'
 import { type ConnectionOptions, rowTypes, settingsOf } from './settings.ts'
 
 /**
@@ -12,12 +13,15 @@ import { type ConnectionOptions, rowTypes, settingsOf } from './settings.ts'
  * @throws StorageFault with what to do, where the database cannot be reached
  */
 export async function connect(options: ConnectionOptions): Promise<Client> {
-  const client = makeClient(options)
+  let client: Client | undefined
   try {
-    await client.connect()
-    return client
+    return await hostsOf(options.url).connected(async () => {
+      client = makeClient(options)
+      await client.connect()
+      return client
+    })
   } catch (error) {
-    throw connectionFault(error, client, options)
+    throw client === undefined ? error : connectionFault(error, client, options)
   }
 }
 

@@ -1,5 +1,6 @@
 /** How a PostgreSQL database is reached, time limits and settings of its connections, and the types of its values. */
 import pg from 'pg'
+import { type Hosts, hostsOf } from './hosts.ts'
 
 /** Time limits in milliseconds: no failure makes a caller wait forever. */
 export interface Limits {
@@ -35,7 +36,10 @@ export const usualLimits: Limits = {
 
 /** How a PostgreSQL database is reached. */
 export interface ConnectionOptions {
-  /** `postgres://…`; the environment supplies omitted parts (`PGHOST`, `PGUSER`, `PGPASSWORD`, …). */
+  /**
+   * `postgres://…`, with one host or several; the environment supplies omitted parts (`PGHOST`, `PGUSER`,
+   * `PGPASSWORD`, …).
+   */
   readonly url: string
   /** The command line option that gives the address, for error messages; `--database` where left out. */
   readonly option?: string | undefined
@@ -67,17 +71,25 @@ export function connectionsOf({ poolSize = usualPoolSize }: Pick<ConnectionOptio
 }
 
 /** The settings of a connection. */
-export type ClientConfig = pg.ClientConfig & { readonly keepsSession?: boolean }
+export type ClientConfig = pg.ClientConfig & {
+  readonly keepsSession?: boolean
+  /** The servers that it may go to: it goes to one of them in place of that of `connectionString`. */
+  readonly hosts?: Hosts
+  /** The one of them that it goes to; left out: `hosts` choose. */
+  readonly server?: number
+}
 
 /** The settings of every connection. */
 export function settingsOf(options: ConnectionOptions): ClientConfig {
-  const { url, given } = addressOf(options.url)
+  const hosts = hostsOf(options.url)
+  const { url, given } = addressOf(hosts.servers[0] as string)
   const { connect, statement, lock, idle } = limitsOf(options)
   const limits = { statement_timeout: statement, lock_timeout: lock, idle_in_transaction_session_timeout: idle }
   return {
     connectionString: url,
+    hosts,
     application_name: 'resourced',
-    connectionTimeoutMillis: connect,
+    connectionTimeoutMillis: hosts.connectTimeout ?? connect,
     keepAlive: true,
     // The default of the system is two hours.
     keepAliveInitialDelayMillis: 10_000,
@@ -89,8 +101,8 @@ export function settingsOf(options: ConnectionOptions): ClientConfig {
   } as ClientConfig
 }
 
-/** The address for `pg`, and the settings of the session that the address contains. */
-function addressOf(text: string): { readonly url: string; readonly given: string } {
+/** The address of a server for `pg`, and the settings of the session that the address contains. */
+export function addressOf(text: string): { readonly url: string; readonly given: string } {
   const url = new URL(text)
   const given = url.searchParams.get('options') ?? process.env.PGOPTIONS ?? ''
   url.searchParams.delete('options')

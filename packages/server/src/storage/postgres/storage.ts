@@ -10,15 +10,16 @@ import type { Apply } from '../migration/migration-step.ts'
 import { type Epochs, type SqlContext, sqlContext } from '../sql/context.ts'
 import type { EventStore, OnCommit, OnReplica, Requester, Storage } from '../storage.ts'
 import { constant, firstRow, singleStatement } from '../transaction.ts'
-import { createAll, createRecords } from '../transactions/create.ts'
 import { previewDeletion } from '../transactions/delete/preview.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { deliveryStore } from '../transactions/delivery-store.ts'
 import { readChunk } from '../transactions/exports.ts'
 import { findEvent, readFloor, readMark } from '../transactions/kept-events.ts'
+import { keptSummaryOf } from '../transactions/kept-summary.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { finishLarge } from '../transactions/large-changes.ts'
 import { listOf, visitsFew } from '../transactions/list.ts'
+import { loadAll, loadSome } from '../transactions/load.ts'
 import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { Memory } from '../transactions/memory.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
@@ -135,12 +136,15 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
       }
       if (plan.kind === 'read-summary') return reading((source) => summaryFrom(source, context, plan, requester))
       const isolation = isolationOf(context, plan)
-      const written = await database.write(() => writeTransaction(context, plan), isChange, { isolation })
+      const written = await database.write(() => writeTransaction(context, plan), isChange, {
+        isolation,
+        isRepeatable: 'idempotency' in plan && plan.idempotency !== undefined,
+      })
       return isFinal(written) ? written : finishLarge({ context, runner: database, background }, plan, written)
     },
     load(plans, whenRefused) {
       return database.write(
-        () => createRecords(context, plans, whenRefused),
+        () => loadSome(context, plans, whenRefused),
         (outcomes) => outcomes.includes(undefined),
         { isolation: isolationOfAll(context, plans), isLong: true },
       )
@@ -148,7 +152,7 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
     loadAll(whole) {
       const plans = whole.resources.map((resource) => ({ resource }))
       return database.write(
-        () => createAll(context, whole),
+        () => loadAll(context, whole),
         (refusals) => refusals.length === 0,
         { isolation: isolationOfAll(context, plans), isLong: true },
       )
@@ -248,7 +252,9 @@ async function summaryFrom(
     const ended = await database.readPipelined(() => decideByClock(anew(), plan, list), how)
     if (ended !== undefined) return ended
   }
-  return database.readSlow(() => readSummary(context, anew(), plan, list), { ...how, isSnapshot: true })
+  const isShort = keptSummaryOf(plan) !== undefined
+  const read = () => readSummary(context, anew(), plan, list)
+  return isShort ? database.read(read, how) : database.readSlow(read, { ...how, isSnapshot: true })
 }
 
 /**
@@ -262,9 +268,11 @@ function isolationOf(context: SqlContext, plan: Write): Isolation {
     case 'transaction':
       return ruledIn(context, plan) === 'all' ? 'serializable' : 'read committed'
     case 'create':
+    case 'write-many':
     case 'replace':
     case 'merge':
     case 'patch':
+    case 'update-matching':
       return ruledAmong(context, [plan.resource.name]) === 'all' ? 'serializable' : 'read committed'
     case 'delete':
     case 'bulk-delete':

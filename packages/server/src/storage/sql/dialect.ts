@@ -9,6 +9,7 @@ import type { Sql } from 'sql-template-tag'
 import type { Bound, Row, Transaction } from '../transaction.ts'
 import type { Column, SnapshotColumn } from './columns.ts'
 import type { EventSpec } from './event-columns.ts'
+import type { SummarySpec } from './kept-summaries.ts'
 import type { TextComparison } from './operators.ts'
 import type { ColumnSpec, Held, Layout, TableSpec } from './tables.ts'
 
@@ -83,8 +84,8 @@ export interface NextNumber {
   take(where: Sql): Sql
 }
 
-/** A trigger of a table, which writes events. */
-export interface EventTrigger {
+/** A trigger of a table, which writes events or keeps summaries. */
+export interface TableTrigger {
   readonly name: string
   /**
    * What the database keeps of it: another text is another trigger.
@@ -189,6 +190,13 @@ export interface Dialect {
   average(sum: Sql, count: Sql, digits: number): Sql
   /** The text of such a number, with so many digits after the point. */
   digits(value: Sql, scale: number): Sql
+  /** The triggers of a table that keep its summaries (SUM-3). */
+  summaryTriggers(table: string, specs: readonly SummarySpec[]): readonly TableTrigger[]
+  /**
+   * Takes the slots of kept figures that no running transaction has, and selects them as `slot`; `undefined` where one
+   * writer has the database, whose triggers delete the figures of empty groups.
+   */
+  readonly takeSlots: Sql | undefined
   /** A select of rows of texts: `text0`, `text1` and so on. */
   textRows(rows: readonly (readonly string[])[], width: number): Sql
 
@@ -200,7 +208,7 @@ export interface Dialect {
    */
   readonly orFail: Sql
   /** The triggers of a table that write its events. */
-  eventTriggers(table: string, spec: EventSpec): readonly EventTrigger[]
+  eventTriggers(table: string, spec: EventSpec): readonly TableTrigger[]
   /**
    * A derived table of one row: the record of an event as the event shows it, with the values and types that its
    * columns had in the table of its resource (`snapshotColumns`), and `id`. Columns that the event lacks are null.

@@ -17,6 +17,7 @@ import {
   isRemoval,
 } from './columns.ts'
 import { type EventSpec, eventSpecOf } from './event-columns.ts'
+import { figureKey, groupColumns, type SummarySpec, summariesTable, summarySpecsOf } from './kept-summaries.ts'
 import type { Derived } from './values.ts'
 
 /** The constraint of a column. `row`: the number that the engine gives to each row. */
@@ -81,6 +82,8 @@ export interface TableSpec {
   readonly search: SearchSpec | undefined
   /** What events contain of its rows; `undefined`: its changes are no events. */
   readonly events: EventSpec | undefined
+  /** The summaries that its changes keep (SUM-3). */
+  readonly summaries: readonly SummarySpec[]
 }
 
 /** The differences between the tables of engines, except for the names of types. */
@@ -159,7 +162,7 @@ export function defineColumn(
 }
 
 /** The table of a resource, which every engine lays out in its own way. */
-export interface ResourceTable extends Pick<TableSpec, 'name' | 'columns' | 'search' | 'events'> {
+export interface ResourceTable extends Pick<TableSpec, 'name' | 'columns' | 'search' | 'events' | 'summaries'> {
   /** The indexes of live records that the declaration needs. */
   readonly declaredIndexes: readonly Pick<IndexSpec, 'columns' | 'unique'>[]
   /** Whether its rows are read in the order of their numbers, and are never deleted records. */
@@ -175,7 +178,12 @@ export function tablesFor(catalog: Catalog, layout: Layout): TableSpec[] {
 export function layOut(resources: readonly ResourceTable[], layout: Layout): TableSpec[] {
   const hasEvents = eventCollections.every((name) => resources.some((table) => table.name === name))
   const hasSequences = resources.some(({ columns }) => columns.some(({ sequence }) => sequence !== undefined))
-  const optional = [...(hasEvents ? eventTables : []), ...(hasSequences ? [counters] : [])]
+  const hasSummaries = resources.some(({ summaries }) => summaries.length > 0)
+  const optional = [
+    ...(hasEvents ? eventTables : []),
+    ...(hasSequences ? [counters] : []),
+    ...(hasSummaries ? [keptSummaries()] : []),
+  ]
   const tables = [...systemTables(layout), ...optional]
   return [...tables, ...resources.map((table) => tableFor(table, layout))]
 }
@@ -223,6 +231,7 @@ function resourceTable(resource: Resource): ResourceTable {
     isByPosition,
     search: searchOf(resource.name, indexedColumns(resource)),
     events: eventSpecOf(resource),
+    summaries: summarySpecsOf(resource),
   }
 }
 
@@ -282,19 +291,21 @@ export function resourceTableFrom({ name, columns, indexes, search }: FoundTable
   return {
     ...{ name, columns: [row!, ...others], search: searchOf(name, { columns: search, arrays }) },
     declaredIndexes: indexes.filter((each) => !fixed.includes(each.columns.join())),
-    // Triggers are created when a server starts with its declaration: what fills a database is no event.
+    // Triggers are created when a server starts with its declaration: what fills a database is no event, and summaries
+    // are counted then.
     events: undefined,
+    summaries: [],
     isByPosition,
   }
 }
 
 function tableFor(table: ResourceTable, layout: Layout): TableSpec {
-  const { name, columns, declaredIndexes, search, events } = table
+  const { name, columns, declaredIndexes, search, events, summaries } = table
   if (table.isByPosition) {
     const made = [{ columns: ['id'], unique: true }, ...declaredIndexes]
     const indexes = made.map((each) => index(columns, name, each.columns, each.unique, 'everything'))
     indexes.push(index(columns, name, ['kind'], false, 'removal'))
-    return { name, kind: 'resource', columns, indexes, search, events }
+    return { name, kind: 'resource', columns, indexes, search, events, summaries }
   }
   const made = [
     index(columns, name, ['id'], true, 'everything'),
@@ -303,7 +314,7 @@ function tableFor(table: ResourceTable, layout: Layout): TableSpec {
     index(columns, name, ['deleted_at'], false, 'deleted'),
   ]
   const indexes = [...new Map(made.map((each) => [each.name, each])).values()]
-  return { name, kind: 'resource', columns, indexes, search, events }
+  return { name, kind: 'resource', columns, indexes, search, events, summaries }
 }
 
 /** Properties of the database as a whole, by key: the last migrated shape, the secret of cursors. */
@@ -376,6 +387,19 @@ export const counters = system('resourced_counters', [
   column('last', 'integer', 'not null'),
 ])
 
+/** The figures of kept summaries (SUM-3): a row for each group, figure and slot. `total` has the digits of a sum. */
+function keptSummaries(): TableSpec {
+  const columns = [
+    ...['summary', ...groupColumns, 'figure'].map((name) => column(name, 'string', 'not null')),
+    column('slot', 'integer', 'not null'),
+    // Never null: SQLite keeps copies of pages where a constraint may fail in a trigger.
+    column('count', 'integer', 'none'),
+    column('total', 'string', 'none'),
+  ]
+  const byKey = index(columns, summariesTable, figureKey, true, 'everything')
+  return { ...system(summariesTable, columns), indexes: [byKey] }
+}
+
 /** The files of exports in pieces, by the offset of each piece, where the database stores them (JOB-6). */
 function pieces(): TableSpec {
   const columns: ColumnSpec[] = [
@@ -435,12 +459,12 @@ export function systemTables(layout: Layout): TableSpec[] {
 
 function system(name: string, columns: readonly ColumnSpec[], indexed: readonly string[] = []): TableSpec {
   const indexes = indexed.map((each) => index(columns, name, [each], false, 'everything'))
-  return { name, kind: 'system', columns, indexes, search: undefined, events: undefined }
+  return { name, kind: 'system', columns, indexes, search: undefined, events: undefined, summaries: [] }
 }
 
 const asInBackups: Layout = { clockSlots: 1, indexesRowNumber: false, storesExports: true }
 /** All tables that the system can have, as backups have them. */
-export const allSystemTables = [...systemTables(asInBackups), ...eventTables, counters]
+export const allSystemTables = [...systemTables(asInBackups), ...eventTables, counters, keptSummaries()]
 
 /** Whether a table belongs to the system: its rows are no records. */
 export function isSystemTable(name: string): boolean {

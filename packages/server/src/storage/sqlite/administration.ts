@@ -14,7 +14,7 @@ import { purgeClockStore } from '../transactions/delete/purge.ts'
 import { keyStore, keysCatalog, listKeys } from '../transactions/keys.ts'
 import { maintenanceStore } from '../transactions/meta.ts'
 import { Connection } from './connection.ts'
-import { sqlite } from './dialect.ts'
+import { addFunctions, sqlite } from './dialect.ts'
 import { immutableAddress, makeFile, withPath } from './file.ts'
 import { migrate, migrationDialectOf, runOn } from './migrate.ts'
 import { fillSqlite, sqliteSource } from './move.ts'
@@ -38,6 +38,7 @@ export function sqliteAdministration(path: string): Administration {
       if (!existsSync(path)) return undefined
       const database = new DatabaseSync(addressToRead(path), { readOnly: true, timeout: 5_000 })
       try {
+        addFunctions(database)
         database.exec('begin')
         return runOn(database, examine(migrationDialectOf(database), catalog))
       } finally {

@@ -12,6 +12,7 @@ import { firstRow, type Statement } from '../transaction.ts'
 import { takeNumbers } from '../transactions/rows/numbers.ts'
 import { addEventFunctions, eventTriggers, snapshotSource } from './event-triggers.ts'
 import { deleteWords, indexWords, searchSql } from './search-parts.ts'
+import { addSummaryFunctions, summaryTriggers } from './summary-triggers.ts'
 import { addSumFunctions, sums } from './sums.ts'
 
 // SQLite has no types for booleans and JSON: it stores 0 and 1, and text.
@@ -34,6 +35,7 @@ const scoreFunction = 'resourced_score'
 export function addFunctions(database: DatabaseSync): void {
   addEventFunctions(database)
   addSumFunctions(database)
+  addSummaryFunctions(database)
   database.function(foldFunction, { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : null))
   // A number with the fewest digits that keep its value.
   database.function(numberFunction, { deterministic: true }, (value) =>
@@ -125,8 +127,11 @@ export const sqlite: Dialect = {
       ', ',
     )})`,
   joinRows: (text) => sql`group_concat(${text}, ',' || char(10))`,
-  cast: (value) => sql`${value}`,
+  // A number that is bound has a point.
+  cast: (value, type) => (type === 'integer' ? sql`cast(${value} as integer)` : sql`${value}`),
   ...sums,
+  summaryTriggers,
+  takeSlots: undefined,
   textRows: (rows, width) =>
     sql`select ${raw(Array.from({ length: width }, (_, index) => `value ->> ${index} as text${index}`).join(', '))}
       from json_each(${JSON.stringify(rows)})`,

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { join, raw, type Sql } from 'sql-template-tag'
 import { identifier, type SnapshotColumn } from '../sql/columns.ts'
-import type { EventTrigger } from '../sql/dialect.ts'
+import type { TableTrigger } from '../sql/dialect.ts'
 import type { EventSpec } from '../sql/event-columns.ts'
 
 const idFunction = 'resourced_event_id'
@@ -37,11 +37,11 @@ function snapshot(row: 'new' | 'old', columns: readonly SnapshotColumn[]): strin
 }
 
 /** The triggers of a table. */
-export function eventTriggers(table: string, { columns, kept, isSoft }: EventSpec): EventTrigger[] {
+export function eventTriggers(table: string, { columns, kept, isSoft }: EventSpec): TableTrigger[] {
   const insert = (row: 'new' | 'old', kind: string, data: string, at: string, where = '') =>
     `insert or fail into "events" (id, collection, record, kind, data, created_at, updated_at, _revision)
       select ${id}, '${table}', ${row}.id, ${kind}, ${data}, ${at}, ${at}, 1${where}`
-  const trigger = (name: string, when: string, body: readonly string[]): EventTrigger => {
+  const trigger = (name: string, when: string, body: readonly string[]): TableTrigger => {
     // SQLite keeps the first words in capital letters.
     const text = `CREATE TRIGGER "resourced_${name}_${table}" ${when} begin ${body.join('; ')}; end`
     return { name: `resourced_${name}_${table}`, definition: () => text, statements: () => [text] }

@@ -5,6 +5,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type FoundSchema, isIndexOfOurs, readSchema } from '../migration/schema.ts'
 import { identifier } from '../sql/columns.ts'
+import type { TableTrigger } from '../sql/dialect.ts'
+import { summarizedColumns } from '../sql/kept-summaries.ts'
 import {
   allSystemTables,
   type ColumnSpec,
@@ -19,6 +21,7 @@ import { eventTriggers } from './event-triggers.ts'
 import { immutableAddress } from './file.ts'
 import { migrationDialectOf, runOn } from './migrate.ts'
 import { addParts, partNames, viewName } from './search-parts.ts'
+import { summariesOf, summaryTriggers } from './summary-triggers.ts'
 
 /** An object of a SQLite file: a row of `sqlite_schema`. */
 export interface FileObject {
@@ -143,7 +146,15 @@ function madeBy({ shape, tables }: FoundSchema): ReadonlyMap<string, Made> {
     // In the order of the file: migrations add columns at the end. An earlier release may have had fewer.
     const system = systemTables.get(name)
     const specs = system === undefined ? columnsFrom(columns) : columnsOf(system, columns)
-    const spec = { name, columns: specs, kind: 'resource', indexes: [], search: undefined, events: undefined } as const
+    const spec = {
+      name,
+      columns: specs,
+      kind: 'resource',
+      indexes: [],
+      search: undefined,
+      events: undefined,
+      summaries: [],
+    } as const
     const texts = specs.length === columns.length ? [asStored(sqlite.createTable(spec))] : []
     made.set(name, { kind: 'table', texts, columns: namesOf(columns) })
     if (system !== undefined) continue
@@ -208,14 +219,20 @@ function isIndex({ kind, name, table, text }: FileObject, columns: ReadonlySet<s
   return indexedRows.some((where) => asStored(createIndex({ ...index, where })) === text)
 }
 
-/** Whether a trigger is one that writes events. Which columns they contain, the declaration decides. */
-function isTrigger({ name, table, text }: FileObject, columns: ReadonlySet<string>): boolean {
+/** Whether a trigger is one that this program makes. Which columns it reads, the declaration decides. */
+function isTrigger(object: FileObject, columns: ReadonlySet<string>): boolean {
+  const { table, text } = object
+  const kept = summariesOf(String(text))
+  if (kept !== undefined) {
+    const isKnown = summarizedColumns(kept).every((column) => columns.has(column))
+    return isKnown && isOneOf(object, summaryTriggers(table, kept))
+  }
   const named = [...String(text).matchAll(/\('([a-z\d_]+)', (?:new|old)\."/g)].map(([, column]) => column!)
   if (!named.every((column) => columns.has(column))) return false
   const found = named.map((column) => ({ name: column, type: 'text' as const }))
-  return [true, false].some((isSoft) =>
-    eventTriggers(table, { columns: found, kept: found, isSoft }).some(
-      (trigger) => trigger.name === name && trigger.definition('main') === text,
-    ),
-  )
+  return [true, false].some((isSoft) => isOneOf(object, eventTriggers(table, { columns: found, kept: found, isSoft })))
+}
+
+function isOneOf({ name, text }: FileObject, triggers: readonly TableTrigger[]): boolean {
+  return triggers.some((trigger) => trigger.name === name && trigger.definition('main') === text)
 }

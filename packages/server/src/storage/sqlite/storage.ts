@@ -9,7 +9,6 @@ import { type SqlContext, sqlContext } from '../sql/context.ts'
 import { type EventStore, type OnCommit, type Requester, type Storage, StorageFault } from '../storage.ts'
 import { plainPlan } from '../threads/plain-plan.ts'
 import type { Transaction } from '../transaction.ts'
-import { createAll, createRecords } from '../transactions/create.ts'
 import { mostInspected } from '../transactions/delete/cascade.ts'
 import { decidersBelow } from '../transactions/delete/deletion-blockers.ts'
 import { previewDeletion } from '../transactions/delete/preview.ts'
@@ -19,6 +18,7 @@ import { findEvent, readFloor, readHorizon, readMark } from '../transactions/kep
 import { keyStore } from '../transactions/keys.ts'
 import { finishLarge } from '../transactions/large-changes.ts'
 import { listOf } from '../transactions/list.ts'
+import { loadAll, loadSome } from '../transactions/load.ts'
 import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readEvents } from '../transactions/read-events.ts'
@@ -136,7 +136,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
         () => {
           // Nobody waits for a file that is being filled.
           const until = filling ? Number.POSITIVE_INFINITY : performance.now() + most
-          return createRecords(context, plans, whenRefused, () => performance.now() >= until)
+          return loadSome(context, plans, whenRefused, () => performance.now() >= until)
         },
         (outcomes) => outcomes.includes(undefined),
       )
@@ -144,7 +144,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     loadAll(whole) {
       writing.execute('pragma cache_size = -64000')
       return writer.write(
-        () => createAll(context, whole),
+        () => loadAll(context, whole),
         (refusals) => refusals.length === 0,
       )
     },

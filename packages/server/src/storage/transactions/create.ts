@@ -1,4 +1,4 @@
-/** Creating records: one for a request, or many that are imported (CON-5). */
+/** Creating a record (CON-5). */
 
 import { always, type Predicate } from 'resourced-contract/model/predicate'
 import { issue } from 'resourced-contract/spec/faults'
@@ -9,22 +9,11 @@ import type { Outcome } from '../../plan/outcome.ts'
 import type { Create } from '../../plan/plan.ts'
 import { type Moves, noteMove } from '../sql/batch.ts'
 import type { SqlContext } from '../sql/context.ts'
-import type { Refusal, Whole } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
-import { tickAll } from './rows/clock.ts'
-import { lockCounters, numbered } from './rows/numbers.ts'
-import {
-  conditionsOf,
-  decide,
-  holdsFor,
-  lockRules,
-  permittedRecordSql,
-  permittedSql,
-  ruledAmong,
-} from './rows/other-records.ts'
+import { conditionsOf, decide, holdsFor, permittedRecordSql, permittedSql } from './rows/other-records.ts'
 import { isBeingDeleted } from './rows/pending-deletions.ts'
-import { answeredOf, answerSql, insertRecord, isWritable, writeRecord } from './rows/record-row.ts'
+import { answeredOf, answerSql, isWritable, writeRecord } from './rows/record-row.ts'
 
 /**
  * Runs a Create. The record is written on the condition that everything holds which the decision depends on. If that
@@ -71,82 +60,33 @@ function conditionsOfCreate(
 }
 
 /**
- * Runs many Creates of any resources, in order (see `Storage.load`). Their representations are not built.
- *
- * @param isOver asked after each record: whether the others are not tried
- */
-export function* createRecords(
-  context: SqlContext,
-  plans: readonly Create[],
-  whenRefused: 'stop' | 'skip',
-  isOver = () => false,
-): Transaction<readonly (Outcome | undefined)[]> {
-  const outcomes: (Outcome | undefined)[] = []
-  const created: Moves = new Map()
-  const collections = plans.map(({ resource }) => resource.name)
-  if (ruledAmong(context, collections) === 'some') yield* lockRules(context)
-  yield* lockCounters(context, plans)
-  for (const plan of plans) {
-    const { resource } = plan
-    const decided = yield* decideCreate(context, plan)
-    if (decided.kind === 'proposal') {
-      yield* insertRecord(context, resource, yield* numbered(resource, decided.draft.values))
-      noteMove(created, resource.name, { live: 1, deleted: 0, ids: [] })
-      outcomes.push(undefined)
-    } else {
-      outcomes.push(decided)
-      if (whenRefused === 'stop') break
-    }
-    if (isOver()) break
-  }
-  yield* tickAll(context, created)
-  return outcomes
-}
-
-/**
- * Runs many Creates in order, to keep all of them or none (see `Storage.loadAll`). The plans are not held in memory.
- *
- * @returns the refusals; with any, the caller must roll back
- */
-export function* createAll(
-  context: SqlContext,
-  { resources, plans, mostRefusals }: Whole,
-): Transaction<readonly Refusal[]> {
-  const refusals: Refusal[] = []
-  const created: Moves = new Map()
-  const collections = resources.map(({ name }) => name)
-  if (ruledAmong(context, collections) === 'some') yield* lockRules(context)
-  yield* lockCounters(
-    context,
-    resources.map((resource) => ({ resource, parent: undefined, body: {} })),
-  )
-  let index = 0
-  for (const plan of plans) {
-    const decided = yield* decideCreate(context, plan)
-    if (decided.kind === 'proposal') {
-      yield* insertRecord(context, plan.resource, yield* numbered(plan.resource, decided.draft.values))
-      noteMove(created, plan.resource.name, { live: 1, deleted: 0, ids: [] })
-    } else if (refusals.push({ index, outcome: decided }) === mostRefusals) break
-    index++
-  }
-  yield* tickAll(context, created)
-  return refusals
-}
-
-/**
  * Decides a Create step by step: the new record, or the refusal.
  *
  * @param known what is proposed, if that is known
  */
 function* decideCreate(context: SqlContext, plan: Create, known?: Proposal | Outcome): Transaction<Proposal | Outcome> {
-  const { parent } = plan
-  if (parent !== undefined) {
-    const refused = yield* checkParent({ ...context, locksReferenced: true }, parent)
-    if (refused?.kind === 'parent-missing' && (yield* isBeingDeleted(context, parent.resource.name, parent.id))) {
-      return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
-    }
-    if (refused !== undefined) return refused
+  return (yield* refusalOfParent(context, plan)) ?? (yield* decideCreation(context, plan, known))
+}
+
+/** Checks the record of a nested address, and locks it. */
+export function* refusalOfParent(
+  context: SqlContext,
+  { parent }: Pick<Create, 'parent'>,
+): Transaction<Outcome | undefined> {
+  if (parent === undefined) return undefined
+  const refused = yield* checkParent({ ...context, locksReferenced: true }, parent)
+  if (refused?.kind === 'parent-missing' && (yield* isBeingDeleted(context, parent.resource.name, parent.id))) {
+    return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
   }
+  return refused
+}
+
+/** The same for a record whose parent is checked. */
+export function* decideCreation(
+  context: SqlContext,
+  plan: Create,
+  known?: Proposal | Outcome,
+): Transaction<Proposal | Outcome> {
   const { resource, permitted } = plan
   const record = recordWithoutBody(plan)
   if (record !== undefined && !(yield* holdsFor(context, resource, permitted, record))) return { kind: 'forbidden' }

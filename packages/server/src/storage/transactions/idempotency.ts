@@ -47,7 +47,7 @@ function kindOf(outcome: { readonly kind: string } | Outcome): string {
 
 /** The outcomes that are kept: changes that were made. */
 const made: ReadonlySet<string> = new Set<Outcome['kind']>([
-  'created', 'updated', 'bulk-deleted', 'accepted', 'transacted',
+  'created', 'updated', 'written-many', 'bulk-deleted', 'accepted', 'transacted',
 ]) // biome-ignore format: one row reads best
 
 /**
@@ -116,14 +116,19 @@ function masked({ resource, versionResource, readableFields, operations }: Repre
     return { ...answer, results }
   }
   if (readableFields === undefined || resource === undefined) return answer
-  if ((answer.kind !== 'created' && answer.kind !== 'updated') || answer.json === undefined) return answer
-  const record = JSON.parse(answer.json) as Record<string, unknown>
+  if ((answer.kind !== 'created' && answer.kind !== 'updated' && answer.kind !== 'written-many') || !answer.json)
+    return answer
   const names = Object.keys(readableFields)
-  for (const stored of names) {
-    const name = versionResource === undefined ? stored : versionResource.mapping.fromStored.get(stored)
-    if (name !== undefined && Object.hasOwn(record, name)) record[name] = null
+  const mask = (record: Record<string, unknown> | null) => {
+    for (const stored of names) {
+      const name = versionResource === undefined ? stored : versionResource.mapping.fromStored.get(stored)
+      if (record !== null && name !== undefined && Object.hasOwn(record, name)) record[name] = null
+    }
+    return JSON.stringify(record)
   }
-  return { ...answer, json: JSON.stringify(record), hidden: names.map((name) => `,${name}`).join('') }
+  const json = JSON.parse(`[${answer.json}]`).map(mask).join(',\n')
+  if (answer.kind === 'written-many') return { ...answer, json }
+  return { ...answer, json, hidden: names.map((name) => `,${name}`).join('') }
 }
 
 /** The digest of the fields that the caller may not read in every record; empty: there are none. */

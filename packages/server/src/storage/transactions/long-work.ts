@@ -23,6 +23,7 @@ import {
 import { deleteExpiredKeys } from './idempotency.ts'
 import { deleteExpiredJobs } from './jobs.ts'
 import { deleteExpiredEvents } from './kept-events.ts'
+import { deleteEmptyFigures } from './kept-summary.ts'
 import { Pace } from './pace.ts'
 import { finishJob, keepTotal, openJobs, stateOf } from './rows/job-rows.ts'
 
@@ -149,6 +150,7 @@ export function jobStore(
       () => deleteExpiredKeys(now),
       () => deleteExpiredJobs(context, now),
       () => deleteExpiredEvents(context, now),
+      () => deleteEmptyFigures(context),
       ...(storesExports ? [() => deleteExpiredChunks(now)] : []),
     ]
     let total = 0

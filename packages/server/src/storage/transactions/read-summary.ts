@@ -13,10 +13,12 @@ import { summaryLimits } from 'resourced-contract/spec/limits'
 import { checkPage, isConditional } from '../../plan/check-record.ts'
 import type { Outcome, PageOutcome } from '../../plan/outcome.ts'
 import type { ReadSummary } from '../../plan/plan.ts'
+import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { predicateDigest } from '../sql/predicate-digest.ts'
 import { grantsDigest } from '../sql/records.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
+import { keptRows, keptSummaryOf } from './kept-summary.ts'
 import { fewRows, knownTag, type List, listOf, pageTag, rangeOf } from './list.ts'
 import type { Memory } from './memory.ts'
 import { decideByClock, pageState } from './read-page.ts'
@@ -58,8 +60,9 @@ export function* answerSummary(
   return outcome
 }
 
-/** Whether the collections that a summary reads have many records. */
+/** Whether a summary reads many rows. */
 function* hasMany(context: SqlContext, memory: Memory, plan: ReadSummary, { others }: List): Transaction<boolean> {
+  if (keptSummaryOf(plan) !== undefined) return false
   const none: ReadonlySet<string> = new Set()
   let records = 0
   for (const name of [plan.resource.name, ...others]) {
@@ -90,7 +93,7 @@ export function* readSummary(
   const known = knownTag(list, clock)
   const ended = known === undefined ? undefined : checkPage(plan, known)
   if (ended !== undefined) return ended
-  const rows = { dialect: context.dialect, plan, where: list.where }
+  const rows = rowsOf(context, plan, list)
   const periods = new Map<number, PeriodRows>()
   for (const [position, group] of plan.groups.entries()) {
     if (!needsPeriods(group, plan.zone)) continue
@@ -102,6 +105,14 @@ export function* readSummary(
   if ('fits' in part) return { kind: 'page-too-large', fits: part.fits }
   const tag = known ?? pageTag(list, part)
   return checkPage(plan, tag) ?? { kind: 'page', tag, ...part }
+}
+
+/** The rows that a summary is made of: kept figures, where they answer it (SUM-3). */
+function rowsOf(context: SqlContext, plan: ReadSummary, { where }: List): SummarizedRows {
+  const { dialect } = context
+  const kept = keptSummaryOf(plan)
+  if (kept !== undefined) return { dialect, plan, ...keptRows(context, plan, kept), isKept: true }
+  return { dialect, plan, from: subjectSql(plan.resource.name), where, isKept: false }
 }
 
 /** The periods in which the rows have dates; `undefined`: to find them all takes too long. */

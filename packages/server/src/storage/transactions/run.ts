@@ -14,7 +14,9 @@ import { createKey, revokeKey } from './keys.ts'
 import { restoreRecord } from './restore.ts'
 import { transact } from './transact.ts'
 import { updateRecord } from './update.ts'
+import { updateMatching } from './update-matching.ts'
 import { createDelivery, createWebhook, deleteWebhook, updateWebhook } from './webhooks.ts'
+import { writeMany } from './write-many.ts'
 
 /** The result of such a transaction: the outcome for the caller, or how it is carried out. */
 export type Written = Outcome | Announced
@@ -28,12 +30,16 @@ export function writeTransaction(context: SqlContext, plan: Write): Transaction<
     case 'merge':
     case 'patch':
       return updateRecord(context, plan)
+    case 'write-many':
+      return onceForKey(context, plan, writeMany(context, plan))
     case 'delete':
       return deleteRecord(context, plan)
     case 'bulk-delete':
       return onceForKey(context, plan, bulkDelete(context, plan), isWaitedFor)
     case 'delete-matching':
       return deleteMatching(context, plan)
+    case 'update-matching':
+      return updateMatching(context, plan)
     case 'restore':
       return restoreRecord(context, plan)
     case 'create-key':

@@ -1,18 +1,22 @@
 /** The statements of a summary (SUM-1): the groups of a list with their figures, and one page of them. */
+import { mostDigits } from 'resourced-contract/model/decimal'
 import { type DatePart, dateParts, slotLength } from 'resourced-contract/model/periods'
 import type { Scalar } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
 import { averageDigits, type Figure, type Group } from 'resourced-contract/model/summary'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { ReadSummary } from '../../plan/plan.ts'
-import { columnSql, comparisonColumn, subject, subjectSql } from '../sql/columns.ts'
+import { columnSql, comparisonColumn, subject } from '../sql/columns.ts'
 import type { Dialect } from '../sql/dialect.ts'
 
-/** The rows of a list. */
+/** The rows of a list, or kept figures of them. */
 export interface SummarizedRows {
   readonly dialect: Dialect
   readonly plan: ReadSummary
+  readonly from: Sql
   readonly where: Sql
+  /** Whether a row has a figure of a group, and not a record (`kept-summary.ts`). */
+  readonly isKept: boolean
 }
 
 /** The periods of a group, where SQL alone cannot find them: `[slot, from, until, label]`, bounds as the column has. */
@@ -24,9 +28,9 @@ export function needsPeriods({ part, isDate }: Group, zone: string): boolean {
 }
 
 /** Selects the days or months in UTC in which the rows have dates, as `slot`. */
-export function slotsSql({ dialect, plan, where }: SummarizedRows, group: Group, most: number): Sql {
+export function slotsSql({ dialect, plan, from, where }: SummarizedRows, group: Group, most: number): Sql {
   const slot = slotSql(dialect, plan.resource, group)
-  const found = sql`from ${subjectSql(plan.resource.name)} where ${where} and ${slot} is not null`
+  const found = sql`from ${from} where ${where} and ${slot} is not null`
   return sql`select distinct ${slot} as slot ${found} limit ${raw(String(most))}`
 }
 
@@ -108,7 +112,8 @@ function periodsOf(position: number): Sql {
   return raw(`_periods${position}`)
 }
 
-function groupsSql({ dialect, plan, where }: SummarizedRows, periods: ReadonlyMap<number, PeriodRows>): Sql {
+function groupsSql(rows: SummarizedRows, periods: ReadonlyMap<number, PeriodRows>): Sql {
+  const { dialect, plan, from, where, isKept } = rows
   const { resource, groups, figures } = plan
   const joined = [...periods.keys()].map((position) => {
     const group = groups[position] as Group
@@ -122,10 +127,10 @@ function groupsSql({ dialect, plan, where }: SummarizedRows, periods: ReadonlyMa
       const value = periods.has(position) ? sql`${periodsOf(position)}.text3` : groupSql(dialect, resource, group)
       return sql`${value} as ${groupOf(position)}`
     }),
-    sql`count(*) as ${count}`,
-    ...figures.map((figure, position) => sql`${figureSql(dialect, resource, figure)} as ${figureOf(position)}`),
+    sql`${isKept ? keptCount('') : raw('count(*)')} as ${count}`,
+    ...figures.map((figure, position) => sql`${figureSql(rows, figure)} as ${figureOf(position)}`),
   ]
-  const from = sql`from ${subjectSql(resource.name)}${join([empty, ...joined, empty], '')} where ${where}`
+  const found = sql`from ${from}${join([empty, ...joined, empty], '')} where ${where}`
   const grouped =
     groups.length === 0
       ? empty
@@ -133,7 +138,9 @@ function groupsSql({ dialect, plan, where }: SummarizedRows, periods: ReadonlyMa
           groups.map((_, index) => groupOf(index)),
           ', ',
         )}`
-  return sql`select ${join(columns, ', ')} ${from}${grouped}`
+  // A group that has lost its records may have figures still.
+  const having = isKept && groups.length > 0 ? sql` having ${keptCount('')} <> 0` : empty
+  return sql`select ${join(columns, ', ')} ${found}${grouped}${having}`
 }
 
 /** The value of a group. */
@@ -152,16 +159,38 @@ function groupSql(dialect: Dialect, resource: Resource, group: Group): Sql {
   return isBoolean ? sql`cast(${column} as integer)` : column
 }
 
-function figureSql(dialect: Dialect, resource: Resource, figure: Figure): Sql {
+function figureSql({ dialect, plan: { resource }, isKept }: SummarizedRows, figure: Figure): Sql {
   const { kind, field, decimal, isBoolean, constant } = figure
   if (kind === 'min' || kind === 'max') {
     const compared = comparedSql(dialect, resource, figure)
     return sql`${raw(kind)}(${isBoolean ? sql`cast(${compared} as integer)` : compared})`
   }
+  if (isKept) return keptFigure(dialect, figure)
   const value =
     constant === undefined ? columnSql(subject, field) : constantSql(dialect, constant.value, decimal === undefined)
   const sum = dialect.sum(value, decimal)
   return kind === 'sum' ? sum : dialect.average(sum, sql`count(${value})`, averageDigits + (decimal?.scale ?? 0))
+}
+
+/** How many records have a value of a figure; the empty figure: all. */
+function keptCount(figure: string): Sql {
+  return sql`cast(coalesce(sum(case when ${own('_figure')} = ${raw(`'${figure}'`)} then ${own('_number')} end), 0) as bigint)`
+}
+
+function keptFigure(dialect: Dialect, { kind, field, decimal }: Figure): Sql {
+  const scale = decimal?.scale ?? 0
+  const total = sql`case when ${own('_figure')} = ${raw(`'${field}'`)} then ${own('_total')} end`
+  const number = keptCount(field)
+  // Slots may have amounts of a group in which no record has a value.
+  const sum = sql`case when ${number} <> 0 then ${dialect.sum(total, { precision: mostSummed, scale })} end`
+  return kind === 'sum' ? sum : dialect.average(sum, number, averageDigits + scale)
+}
+
+/** The most digits of a sum: those of a value, and of the number of records. */
+const mostSummed = mostDigits + 18
+
+function own(column: string): Sql {
+  return columnSql(subject, column)
 }
 
 /** A figure as a value of JSON: decimals and sums are texts. */

@@ -3,22 +3,21 @@
  * snapshot, and the transaction that deletes what was asked for and answers the request.
  */
 
-import { allOf } from 'resourced-contract/model/predicate'
 import { timestamp } from 'resourced-contract/model/time'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import sql from 'sql-template-tag'
 import type { Outcome } from '../../../plan/outcome.ts'
-import type { DeleteMatching, Restore } from '../../../plan/plan.ts'
+import type { Restore } from '../../../plan/plan.ts'
 import { subjectSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import { liveSql } from '../../sql/predicate.ts'
-import { firstRow, type Transaction } from '../../transaction.ts'
+import type { Transaction } from '../../transaction.ts'
 import { addJobRecord, addWork, keepState } from '../rows/job-rows.ts'
 import { lockAllRulesBelow } from '../rows/other-records.ts'
 import { cascadeReach } from '../rows/pending-deletions.ts'
 import { type Closure, closureOf, markedSet, mostInspected, setOf, sizeOf } from './cascade.ts'
 import { blockersById, blockingRules, findBlockers, hasDeletionRules } from './deletion-blockers.ts'
 import { asked, flip } from './flip.ts'
+import { countMatching, tooManyAffected } from './matching.ts'
 import { findRestorationBlockers } from './restoration-blockers.ts'
 import { readingOnly } from './snapshot-context.ts'
 import { finishAtOnce } from './work.ts'
@@ -93,13 +92,7 @@ function* refusalOf(
   { found }: WorkState,
 ): Transaction<Issue | undefined> {
   if (plan.kind !== 'delete-matching' || plan.most === undefined || found <= plan.most) return undefined
-  return issue('affected', { header: 'Prefer', count: yield* countMatching(context, plan), most: plan.most })
-}
-
-function* countMatching(context: SqlContext, { resource, filter, permitted }: DeleteMatching): Transaction<number> {
-  const matches = liveSql(context, resource, allOf([filter, permitted]))
-  const row = yield* firstRow(sql`select count(*) as count from ${subjectSql(resource.name)} where ${matches}`)
-  return Number(row?.['count'])
+  return tooManyAffected(plan, yield* countMatching(context, plan))
 }
 
 /** The same by the ids of the request. */

@@ -4,24 +4,22 @@
  * becomes a job (DEL-8).
  */
 
-import { comparisons } from 'resourced-contract/model/operators'
-import { allOf, namesIds, never, type Predicate } from 'resourced-contract/model/predicate'
+import { never } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
-import sql, { type Sql } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import { checkFilterConditions, checkRecord, decidableRecords } from '../../../plan/check-record.ts'
 import type { Outcome } from '../../../plan/outcome.ts'
 import type { BulkDelete, Delete, DeleteMatching } from '../../../plan/plan.ts'
 import { type Batch, roomOf } from '../../sql/batch.ts'
-import { columnSql, subject, subjectSql } from '../../sql/columns.ts'
+import { columnSql, subject } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
 import { storedSql } from '../../sql/records.ts'
-import { firstRow, type Row, type Transaction } from '../../transaction.ts'
-import { clockOf, clockSql, tickOne } from '../rows/clock.ts'
+import type { Row, Transaction } from '../../transaction.ts'
+import { tickOne } from '../rows/clock.ts'
 import { lockRules, ruledBelow } from '../rows/other-records.ts'
-import { isPendingDeletion } from '../rows/pending-deletions.ts'
+import { pendingIssue, pendingMark } from '../rows/pending-deletions.ts'
 import { holdsSql, lockRecord, lockState } from '../rows/record-row.ts'
 import { beginNow, putOnList, stateOfDeletion } from './begin.ts'
 import {
@@ -37,6 +35,7 @@ import {
 } from './cascade.ts'
 import { selectMatching } from './collect.ts'
 import { blockersById, canBeBlocked, findBlockers, isAlone } from './deletion-blockers.ts'
+import { lockMatches, matchesFew, tooManyAffected } from './matching.ts'
 import { type Announced, announce, type Removed } from './work-list.ts'
 
 /** Runs a Delete. */
@@ -49,7 +48,8 @@ export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Ou
   const { found, record } = yield* lockRecord(context, { ...plan, permitted })
   const ended = checkRecord(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
-  if (yield* isPendingDeletion(context, resource, record)) return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
+  const mark = yield* pendingMark(context, resource, record)
+  if (mark !== undefined) return { kind: 'conflict', issues: [pendingIssue(mark)] }
   return yield* deleteAsked(context, plan, [id], {
     blockersOf: (set) => findBlockers(context, plan, set),
     deleted: { kind: 'deleted', id, deletedAt: timestamp(plan.now) },
@@ -106,7 +106,7 @@ function refusalsOf({ ids }: Pick<BulkDelete, 'ids'>, found: ReadonlyMap<string,
     const row = found.get(id)
     if (row === undefined) issues.push(issue('noRecord', { pointer }))
     else if (row['_permitted'] !== 1) issues.push(issue('undeletable', { pointer }))
-    else if (row['_deletion'] !== null) issues.push(issue('BEING_DELETED', { pointer }))
+    else if (row['_deletion'] !== null) issues.push(pendingIssue(String(row['_deletion']), { pointer }))
   }
   return issues
 }
@@ -119,43 +119,15 @@ export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Tran
   yield* lockRulesBelow(context, resource)
   const isFew = yield* matchesFew(context, plan)
   if (!isFew) return yield* announce(plan, stateOfDeletion(plan, { selection: yield* selectMatching(plan) }))
-  const { orderById, update } = context.dialect.lock
-  const locked = sql`${matchingSql({ ...context, locksReferenced: true }, plan)}${orderById}${update}`
-  const rows = yield sql`select ${storedSql(context, resource)} ${locked}`
+  const rows = yield* lockMatches(context, plan, storedSql(context, resource))
   if (rows.length === 0) return { kind: 'deleted-matching', count: 0 }
   if (most !== undefined && rows.length > most)
-    return { kind: 'conflict', issues: [issue('affected', { header: 'Prefer', count: rows.length, most })] }
+    return { kind: 'conflict', issues: [tooManyAffected(plan, rows.length)] }
   const ids = rows.filter((row) => row['_deletion'] === null).map((row) => String(row['id']))
   return yield* deleteAsked(context, plan, ids, {
     blockersOf: (set) => findBlockers(context, plan, set),
     deleted: { kind: 'deleted-matching', count: ids.length },
   })
-}
-
-/** A collection of at most so many records is searched where requests are answered, whether or not an index helps. */
-const mostSearched = 10_000
-
-/** Whether few records match, if that takes a short time to find out. */
-function* matchesFew(context: SqlContext, plan: DeleteMatching): Transaction<boolean> {
-  const { resource, filter, permitted } = plan
-  if (!namesIds(filter) && !isIndexRange(allOf([filter, permitted]))) {
-    const clock = yield* firstRow(clockSql(context, resource.name))
-    if (clockOf(clock).live > mostSearched) return false
-  }
-  const some = sql`select 1 as one ${matchingSql(context, plan)} ${context.dialect.limit(mostInspected + 1)}`
-  const row = yield* firstRow(sql`select count(*) as count from (${some}) matching`)
-  return Number(row?.['count']) <= mostInspected
-}
-
-/** Whether a predicate is one comparison that an index answers. Every field that filters use has an index (QRY-7). */
-function isIndexRange(predicate: Predicate): boolean {
-  if (predicate.kind !== 'compare') return predicate.kind === 'in'
-  return comparisons[predicate.operator].index !== undefined
-}
-
-function matchingSql(context: PredicateContext, { resource, filter, permitted }: DeleteMatching): Sql {
-  const from = sql`from ${subjectSql(resource.name)}`
-  return sql`${from} where ${liveSql(context, resource, allOf([filter, permitted]))}`
 }
 
 /** How a deletion is decided and answered. */

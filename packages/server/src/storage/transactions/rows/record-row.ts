@@ -11,7 +11,7 @@ import type { CurrentRecord, Found } from '../../../plan/check-record.ts'
 import { judge, optimisticAnswers, type Proposal } from '../../../plan/decide.ts'
 import type { Represented } from '../../../plan/outcome.ts'
 import type { Create, Delete, Update, Write } from '../../../plan/plan.ts'
-import { columnsOf, subjectSql, tableSql } from '../../sql/columns.ts'
+import { columnsOf, comparisonColumn, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
@@ -66,14 +66,29 @@ export function peekRecord(context: SqlContext, plan: Addressed): Transaction<Cu
   return readCurrent(plan, context.batch === undefined ? standalone(statement, 'reading') : statement)
 }
 
+/** The live records of many plans that differ in their ids, each locked in the order of their ids, by id. */
+export function* lockRecords(
+  context: SqlContext,
+  plan: Omit<Addressed, 'id'>,
+  ids: readonly string[],
+): Transaction<ReadonlyMap<string, CurrentRecord>> {
+  if (ids.length === 0) return new Map()
+  const { isAnyOf, lock } = context.dialect
+  const columns = storedSql(context, plan.resource, plan.unread)
+  const current = currentSql({ ...context, locksReferenced: true }, plan, isAnyOf(sql`id`, ids), columns)
+  const rows = yield sql`${current}${lock.orderById}${lock.update}`
+  return new Map(rows.map((row) => [String(row['id']), currentOf(plan, row)]))
+}
+
 /** The text of the statement is built once for each resource, except where a permission has conditions. */
 function currentStatement(context: SqlContext, plan: Addressed, what: 'record' | 'state', lock?: Sql): Statement {
   const { resource, id: asked, permitted, mayRead = always, readableFields, writableFields, unread } = plan
   const statement = (id: Bound) => {
     const state = sql`${revisionColumn(context, resource.name)}, updated_at`
     const columns = what === 'record' ? storedSql(context, resource, unread) : state
-    if (lock === undefined) return currentSql(context, plan, { id, columns })
-    return sql`${currentSql({ ...context, locksReferenced: true }, plan, { id, columns })}${lock}`
+    const which = sql`id = ${id}`
+    if (lock === undefined) return currentSql(context, plan, which, columns)
+    return sql`${currentSql({ ...context, locksReferenced: true }, plan, which, columns)}${lock}`
   }
   const isForAll = permitted.kind === 'always' && mayRead.kind === 'always'
   if (!isForAll || readableFields !== undefined || writableFields !== undefined) return statement(asked)
@@ -85,18 +100,22 @@ function currentStatement(context: SqlContext, plan: Addressed, what: 'record' |
 
 function currentSql(
   context: PredicateContext,
-  { resource, permitted, mayRead = always, readableFields, writableFields }: Addressed,
-  { id, columns }: { readonly id: Bound; readonly columns: Sql },
+  { resource, permitted, mayRead = always, readableFields, writableFields }: Omit<Addressed, 'id'>,
+  which: Sql,
+  columns: Sql,
 ): Sql {
   const readable = mayRead.kind === 'always' ? empty : sql`, ${holdsSql(context, resource, mayRead)} as _readable`
   const locked = writableFields && sql`, ${withheldSql(context, resource, writableFields)} as _locked`
   const access = sql`${hiddenColumn(context, resource, readableFields)}${locked ?? empty}`
   const selected = sql`${columns}, ${holdsSql(context, resource, permitted)} as _permitted${readable}${access}`
-  return sql`select ${selected} from ${subjectSql(resource.name)} where id = ${id} and deleted_at is null`
+  return sql`select ${selected} from ${subjectSql(resource.name)} where ${which} and deleted_at is null`
 }
 
-function* readCurrent({ resource, mayRead = always }: Addressed, statement: Statement): Transaction<CurrentRecord> {
-  const row = yield* firstRow(statement)
+function* readCurrent(plan: Addressed, statement: Statement): Transaction<CurrentRecord> {
+  return currentOf(plan, yield* firstRow(statement))
+}
+
+function currentOf({ resource, mayRead = always }: Omit<Addressed, 'id'>, row: Row | undefined): CurrentRecord {
   const isReadable = mayRead.kind === 'always' || row?.['_readable'] === 1
   const found = foundOf(row)
   if (row === undefined) return { found, record: undefined, isReadable }
@@ -127,6 +146,19 @@ export function* represent(
 ): Transaction<Answered> {
   const answer = answerSql(context, plan, mayRead)
   return answeredOf(yield* firstRow(sql`select ${answer} from ${subjectSql(plan.resource.name)} where id = ${id}`))
+}
+
+/** The same of several records, by id. */
+export function* representAll(
+  context: SqlContext,
+  plan: Represents,
+  ids: readonly string[],
+  mayRead: Predicate,
+): Transaction<ReadonlyMap<string, Answered>> {
+  const columns = sql`id, ${answerSql(context, plan, mayRead)}`
+  const which = context.dialect.isAnyOf(sql`id`, ids)
+  const rows = yield sql`select ${columns} from ${subjectSql(plan.resource.name)} where ${which}`
+  return new Map(rows.map((row) => [String(row['id']), answeredOf(row)]))
 }
 
 /** The columns of such a select: the same object where neither permissions nor fields have conditions. */
@@ -218,6 +250,26 @@ export function* insertRecord(context: SqlContext, resource: Resource, record: R
   if (isSearched(resource)) {
     yield* context.dialect.indexWords(resource.name, String(record['id']), searchWords(resource, record), false)
   }
+}
+
+/** Writes the changed fields of a record whose row is locked. The caller advances the clock. */
+export function* changeRecord(
+  context: SqlContext,
+  resource: Resource,
+  { values, changed }: Pick<Draft, 'values' | 'changed'>,
+): Transaction<void> {
+  yield ignoringRows(updateSql(context, resource, { values, changed }, []))
+  if (!isSearched(resource, changed)) return
+  yield* context.dialect.indexWords(resource.name, String(values['id']), searchWords(resource, values), true)
+}
+
+/**
+ * Removes the value of a unique field from its index, before the same transaction changes the record. The revision
+ * stays, so that this is no event.
+ */
+export function* freeValue({ dialect }: SqlContext, resource: Resource, field: string, id: string): Transaction<void> {
+  const column = raw(`"${comparisonColumn(resource, field)}"`)
+  yield ignoringRows(sql`update${dialect.orFail} ${tableSql(resource.name)} set ${column} = null where id = ${id}`)
 }
 
 /** The statement that inserts a row if conditions hold. */

@@ -1,0 +1,124 @@
+/**
+ * Many records of one collection that a request creates or changes, all or none (BLK-1, BLK-2): what the request asks
+ * for each of them, and the one refusal for all that is wrong.
+ */
+import { isObject } from 'resourced-contract/model/plain-copy'
+import { comparisonKey, type Scalar } from 'resourced-contract/model/predicate'
+import { isRecordId } from 'resourced-contract/model/text'
+import { countErrors, type Issue, issue, mostErrors, within } from 'resourced-contract/spec/faults'
+import type { Conditions } from '../http/preconditions.ts'
+import { draftOfBody } from './draft.ts'
+import type { Outcome } from './outcome.ts'
+import type { Change, Create, Idempotency, Update } from './plan.ts'
+
+/** Creates or changes several records, or one that a unique value identifies. */
+export interface WriteMany extends Change {
+  readonly kind: 'write-many'
+  /** What is wrong with the body as a whole. If there is anything, nothing is done. */
+  readonly issues: readonly Issue[]
+  /** The records as the request has them, in order. */
+  readonly bodies: readonly unknown[]
+  /** The id that each of them gets if it is new. */
+  readonly ids: readonly string[]
+  /** How a record is created, except for its id and body; left out: the request or the caller creates none. */
+  readonly create?: Create
+  /** How a record is changed, likewise. */
+  readonly update?: Update
+  /** The unique field whose value says which record is replaced; left out: the record's `id` does. */
+  readonly key?: string
+  /** Whether the body is a single record, and not an array. */
+  readonly isSingle: boolean
+  readonly conditions: Conditions
+  readonly idempotency?: Idempotency
+}
+
+/** A record of many that was refused. */
+export interface Refusal {
+  /** Its place among the records, from 0. */
+  readonly index: number
+  readonly outcome: Outcome
+}
+
+/** The creation of each record. */
+export function creationsOf({ create, versionResource, bodies, ids }: WriteMany): Create[] {
+  return bodies.map((body, index) => createOf({ create, versionResource, ids }, index, body))
+}
+
+function createOf(
+  { create, versionResource, ids }: Pick<WriteMany, 'create' | 'versionResource' | 'ids'>,
+  index: number,
+  body: unknown,
+): Create {
+  return { ...(create as Create), ...(versionResource && { versionResource }), id: String(ids[index]), body }
+}
+
+/** The change of each record that its `id` names, or what is wrong with the id. */
+export function mergesOf({ update, versionResource, bodies }: WriteMany): (Update | Outcome)[] {
+  const places = new Map<string, number>()
+  const invalid = (found: Issue): Outcome => ({ kind: 'invalid', issues: [found] })
+  return bodies.map((sent, index) => {
+    if (!isObject(sent)) return invalid(issue('object', { pointer: '' }))
+    const { id, ...body } = sent
+    const pointer = '/id'
+    if (id === undefined) return invalid(issue('required', { pointer }))
+    if (typeof id !== 'string') return invalid(issue('type', { pointer, types: ['string'] }))
+    const before = places.get(id)
+    if (before !== undefined) return invalid(issue('repeats', { pointer, first: `/${before}/id` }))
+    places.set(id, index)
+    if (!isRecordId(id)) return { kind: 'missing' }
+    return { ...(update as Update), ...(versionResource && { versionResource }), id, body }
+  })
+}
+
+/** The unique value of each record, as comparisons take it; `undefined`: there is none, or it is not valid. */
+export function keysOf(plan: WriteMany): (Scalar | undefined)[] {
+  const { resource, key = '' } = plan
+  const template = (plan.create ?? { ...plan.update, kind: 'create', parent: undefined }) as Create
+  return plan.bodies.map((body, index) => {
+    const draft = draftOfBody(createOf({ ...plan, create: template }, index, body))
+    return comparisonKey(resource, key, draft.values[key])
+  })
+}
+
+/** The creation of a record that no live one has the unique value of. */
+export function keyedCreation(plan: WriteMany, index: number): Create | Outcome {
+  return plan.create === undefined ? { kind: 'forbidden' } : createOf(plan, index, plan.bodies[index])
+}
+
+/** The replacement of the record that has the unique value. */
+export function keyedUpdate(plan: WriteMany, index: number, id: string): Update | Outcome {
+  const { update, versionResource, bodies } = plan
+  if (update === undefined) return { kind: 'forbidden' }
+  return { ...update, ...(versionResource && { versionResource }), id, body: bodies[index] }
+}
+
+/** In the order of CON-6. */
+const order = ['forbidden', 'missing', 'precondition-required', 'stale', 'invalid', 'conflict']
+
+/**
+ * The one refusal for all records that were refused: the first in the order of CON-6, with every error of this kind
+ * and its place.
+ *
+ * @param refusals one at least
+ */
+export function refusalOfAll({ isSingle }: Pick<WriteMany, 'isSingle'>, refusals: readonly Refusal[]): Outcome {
+  const rankOf = ({ outcome }: Refusal) => order.indexOf(outcome.kind)
+  const rank = Math.min(...refusals.map(rankOf))
+  const alike = refusals.filter((refusal) => rankOf(refusal) === rank) as [Refusal, ...Refusal[]]
+  const [{ outcome }] = alike
+  const isWhole = isSingle && outcome.kind !== 'invalid'
+  if (isWhole || (outcome.kind === 'forbidden' && outcome.lacks !== undefined)) return outcome
+  const found = alike.flatMap((each) => within(isSingle ? '' : `/${each.index}`, issuesOf(each.outcome)))
+  return { ...outcome, issues: listed(found) } as Outcome
+}
+
+function issuesOf(outcome: Outcome): readonly Issue[] {
+  if ('issues' in outcome && outcome.issues !== undefined) return outcome.issues
+  return outcome.kind === 'missing' ? [issue('noRecord', { pointer: '/id' })] : [issue('unwritable')]
+}
+
+/** As many issues as a response may list, and one for the others. */
+function listed(issues: readonly Issue[]): Issue[] {
+  const others = countErrors(issues.slice(mostErrors))
+  return [...issues.slice(0, mostErrors), ...(others > 0 ? [issue('more', { pointer: '', more: others })] : [])]
+}

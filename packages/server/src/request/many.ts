@@ -1,0 +1,77 @@
+/** Reads the requests that create or change the records of an array, or the record that a unique value identifies. */
+import { isDeepStrictEqual } from 'node:util'
+import { canonicalValue } from 'resourced-contract/model/decimal'
+import { isObject } from 'resourced-contract/model/plain-copy'
+import type { Field, Resource } from 'resourced-contract/model/resource'
+import { uniqueKeysOf } from 'resourced-contract/model/unique-keys'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
+import { invalidQuery, type Parameter, refuseParameters } from './parameters.ts'
+
+/** The records of a request, and how they are found. */
+export interface Many {
+  readonly bodies: readonly unknown[]
+  /** The unique field whose values identify them; left out: they are new, or have their ids. */
+  readonly key?: string
+  /** Whether the body is a single record, and not an array. */
+  readonly isSingle: boolean
+  /** What is wrong with the body as a whole. */
+  readonly issues: readonly Issue[]
+}
+
+/** Reads an array of new records, or of changes that name their ids. */
+export function readArray(body: unknown, most: number): Many {
+  if (!Array.isArray(body)) return refused(issue('type', { pointer: '', types: ['array'] }))
+  if (body.length === 0) return refused(issue('minItems', { pointer: '', limit: 1 }))
+  if (body.length > most) return refused(issue('maxItems', { pointer: '', limit: most }))
+  return { bodies: body, isSingle: false, issues: [] }
+}
+
+function refused(found: Issue): Many {
+  return { bodies: [], isSingle: false, issues: [found] }
+}
+
+/**
+ * Reads a PUT of a collection: `?key=sku` with an array, or `?sku=ABC` with a record.
+ *
+ * @throws Fault INVALID_QUERY
+ */
+export function readUpsert(
+  resource: Resource,
+  parameters: readonly Parameter[],
+  { body, most }: { readonly body: unknown; readonly most: number },
+): Many {
+  const keys = uniqueKeysOf(resource)
+  const names = [...keys.keys()]
+  const [first, ...others] = parameters
+  if (others.length > 0) refuseParameters(others)
+  if (Array.isArray(body)) {
+    const stored = first?.name === 'key' ? keys.get(first.value) : undefined
+    if (stored === undefined) throw invalidQuery([issue('enum', { parameter: 'key', allowed: names })])
+    return { ...readArray(body, most), key: stored }
+  }
+  const stored = first === undefined ? undefined : keys.get(first.name)
+  if (first === undefined || stored === undefined) {
+    const parameter = first?.name ?? names[0]
+    throw invalidQuery([issue('uniqueParameter', { parameter, known: names })])
+  }
+  return { ...identified(resource, first, body), key: stored }
+}
+
+/** A record with the unique value of its address. */
+function identified(resource: Resource, { name, value: text }: Parameter, body: unknown): Omit<Many, 'key'> {
+  const field = resource.field.get(name)
+  const value = field === undefined ? text : typedValue(field, text)
+  const single = { isSingle: true, issues: [] }
+  if (!isObject(body)) return { bodies: [body], ...single }
+  const completed = { bodies: [{ ...body, [name]: value }], ...single }
+  if (field === undefined || !Object.hasOwn(body, name)) return completed
+  const isSame = isDeepStrictEqual(canonicalValue(field, body[name]), canonicalValue(field, value))
+  return isSame ? completed : { ...completed, issues: [issue('parent', { pointer: `/${name}`, parent: text })] }
+}
+
+/** The value that a text of an address means. A text that means none is kept, and refused with the record. */
+function typedValue({ type }: Field, text: string): unknown {
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  if (type !== 'integer' && type !== 'number') return text
+  return /^-?\d/.test(text) && Number.isFinite(Number(text)) ? Number(text) : text
+}

@@ -1,0 +1,235 @@
+/**
+ * Writes many records in one transaction, for arrays (BLK-1, BLK-2) and imports. The questions about other records are
+ * asked for all of them together. Where an answer is not the expected one, the record is decided alone, as a single
+ * change is. Each record is decided on the state that those before it have made.
+ */
+import { comparisonKey } from 'resourced-contract/model/predicate'
+import type { Resource } from 'resourced-contract/model/resource'
+import type { Issue } from 'resourced-contract/spec/faults'
+import type { CurrentRecord } from '../../plan/check-record.ts'
+import { type Proposal, proposeCreate, proposeUpdate, type Question, takenIssue } from '../../plan/decide.ts'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { Create, Update } from '../../plan/plan.ts'
+import { type Moves, noteMove } from '../sql/batch.ts'
+import type { SqlContext } from '../sql/context.ts'
+import type { Transaction } from '../transaction.ts'
+import { decideCreation } from './create.ts'
+import { tickAll } from './rows/clock.ts'
+import { findExpected, holderOf } from './rows/expected.ts'
+import { numbered } from './rows/numbers.ts'
+import { decide } from './rows/other-records.ts'
+import { changeRecord, freeValue, insertRecord } from './rows/record-row.ts'
+
+/** A record to write, or its refusal. */
+export type Item =
+  | { readonly plan: Create }
+  /** `conflicts`: why it cannot be written beside other records of the request. */
+  | { readonly plan: Update; readonly current: CurrentRecord; readonly conflicts?: readonly Issue[] }
+  | { readonly outcome: Outcome }
+
+/** How records are written. */
+interface Writing {
+  /**
+   * Whether they are one request: then unique values are decided at the end, so records may exchange them, and two
+   * records that end with the same value are both refused. Otherwise the later one is.
+   */
+  readonly areOne: boolean
+  /** Called after each record, with its refusal. Returns whether the next one is tried. */
+  goesOn(index: number, refusal: Outcome | undefined): boolean
+}
+
+/** How many records that are not one request are asked for together. */
+const batchSize = 500
+
+/**
+ * Writes records in order. Locks are taken before, and the parent of a nested address is checked.
+ */
+export function* writeItems(context: SqlContext, items: Iterable<Item>, how: Writing): Transaction<void> {
+  const moves: Moves = new Map()
+  let first = 0
+  for (const batch of batchesOf(items, how.areOne ? Number.POSITIVE_INFINITY : batchSize)) {
+    if (!(yield* writeBatch(context, { items: batch, first, moves }, how))) break
+    first += batch.length
+  }
+  yield* tickAll(context, moves)
+}
+
+function* batchesOf<T>(items: Iterable<T>, most: number): Generator<T[]> {
+  let batch: T[] = []
+  for (const item of items) {
+    if (batch.push(item) < most) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+interface Batch {
+  readonly items: readonly Item[]
+  /** The place of the first one. */
+  readonly first: number
+  readonly moves: Moves
+}
+
+/** @returns whether more records are tried */
+function* writeBatch(context: SqlContext, { items, first, moves }: Batch, how: Writing): Transaction<boolean> {
+  const proposals = items.map((item) => propose(context, item))
+  const uniques = new UniqueValues(items, proposals)
+  const expected = yield* findExpected(context, proposals)
+  for (const [index, item] of items.entries()) {
+    const proposal = proposals[index] as Proposal | Outcome
+    const outcome =
+      'outcome' in item
+        ? item.outcome
+        : yield* writeItem(context, item, { index, proposal, expected, uniques, moves, areOne: how.areOne })
+    uniques.pass(index)
+    if (!how.goesOn(first + index, outcome)) return false
+  }
+  return true
+}
+
+function propose({ catalog }: SqlContext, item: Item): Proposal | Outcome {
+  if ('outcome' in item) return item.outcome
+  return 'current' in item ? proposeUpdate(catalog, item.plan, item.current) : proposeCreate(catalog, item.plan)
+}
+
+/** A record of a batch. */
+interface Turn extends Pick<Writing, 'areOne'>, Pick<Batch, 'moves'> {
+  readonly index: number
+  readonly proposal: Proposal | Outcome
+  /** The questions that have the expected answer. */
+  readonly expected: ReadonlySet<Question>
+  readonly uniques: UniqueValues
+}
+
+/** Writes a record. Returns its refusal. */
+function* writeItem(
+  context: SqlContext,
+  item: Exclude<Item, { readonly outcome: Outcome }>,
+  turn: Turn,
+): Transaction<Outcome | undefined> {
+  const { plan } = item
+  const { proposal, moves } = turn
+  const { resource } = plan
+  const shared = turn.areOne ? turn.uniques.sharedBy(turn.index) : []
+  const clashes = [...('current' in item ? (item.conflicts ?? []) : []), ...shared.map(takenIssue)]
+  const open = proposal.kind === 'proposal' ? yield* openQuestions(context, resource, proposal, turn) : proposal
+  const decided = yield* plan.kind === 'create'
+    ? decideCreation(context, plan, open)
+    : decideUpdate(context, plan, open)
+  if (decided.kind === 'conflict') return { ...decided, issues: [...clashes, ...decided.issues] }
+  if (decided.kind !== 'proposal') return decided
+  if (clashes.length > 0) return { kind: 'conflict', issues: clashes }
+  const { values, changed } = decided.draft
+  if (plan.kind === 'create') {
+    yield* insertRecord(context, resource, yield* numbered(resource, values))
+    noteMove(moves, resource.name, { live: 1, deleted: 0, ids: [] })
+  } else if (changed.length > 0) {
+    yield* changeRecord(context, resource, { values, changed: [...changed, ...turn.uniques.freedOf(plan.id)] })
+    noteMove(moves, resource.name, { live: 0, deleted: 0, ids: [plan.id] })
+  }
+  return undefined
+}
+
+function* decideUpdate(
+  context: SqlContext,
+  plan: Update,
+  proposal: Proposal | Outcome,
+): Transaction<Proposal | Outcome> {
+  return proposal.kind === 'proposal' ? ((yield* decide(context, plan, proposal)) ?? proposal) : proposal
+}
+
+/** The proposal with the questions whose answers are not known. */
+function* openQuestions(
+  context: SqlContext,
+  resource: Resource,
+  proposal: Proposal,
+  { index, expected, uniques, areOne }: Turn,
+): Transaction<Proposal> {
+  const questions: Question[] = []
+  const shared = uniques.sharedBy(index)
+  for (const question of proposal.questions) {
+    const isShared = question.kind === 'taken' && shared.includes(question.fields)
+    // Of one request, the clash is found already. Otherwise an earlier record may have the value by now.
+    if (isShared ? areOne : expected.has(question)) continue
+    if (areOne && question.kind === 'taken' && (yield* isFreed(context, resource, question, uniques))) continue
+    questions.push(question)
+  }
+  return { ...proposal, questions }
+}
+
+/**
+ * Whether no record has a unique value now. One that the same request is going to change gives it up here: the indexes
+ * of both engines compare row by row.
+ */
+function* isFreed(
+  context: SqlContext,
+  resource: Resource,
+  question: Question & { readonly kind: 'taken' },
+  uniques: UniqueValues,
+): Transaction<boolean> {
+  const holder = yield* holderOf(context, resource, question)
+  if (holder === undefined) return true
+  const [field = ''] = question.fields
+  if (!uniques.free(holder, field)) return false
+  yield* freeValue(context, resource, field, holder)
+  return true
+}
+
+/** The unique values that the records of a batch end with, and those that they give up before. */
+class UniqueValues {
+  /** The records that end with a value, by their ids. */
+  readonly #claims = new Map<string, Set<string>>()
+  readonly #own: readonly (readonly { readonly text: string; readonly fields: readonly string[] }[])[]
+  /** The records that are not changed yet, by id. */
+  readonly #pending: Set<string | undefined>
+  readonly #freed = new Map<string, Set<string>>()
+  readonly #ids: (string | undefined)[]
+
+  constructor(items: readonly Item[], proposals: readonly (Proposal | Outcome)[]) {
+    this.#own = proposals.map((proposal) => (proposal.kind === 'proposal' ? valuesOf(proposal) : []))
+    for (const [index, own] of this.#own.entries()) {
+      const item = items[index] as Item
+      if ('plan' in item) for (const { text } of own) this.#claim(text, item.plan.id)
+    }
+    this.#ids = items.map((item) => ('current' in item ? item.plan.id : undefined))
+    this.#pending = new Set(this.#ids)
+  }
+
+  #claim(text: string, id: string): void {
+    const ids = this.#claims.get(text)
+    if (ids === undefined) this.#claims.set(text, new Set([id]))
+    else ids.add(id)
+  }
+
+  /** The fields of the unique values that another record of the batch ends with, too. */
+  sharedBy(index: number): (readonly string[])[] {
+    const own = this.#own[index] ?? []
+    return own.filter(({ text }) => (this.#claims.get(text)?.size ?? 0) > 1).map(({ fields }) => fields)
+  }
+
+  /** Frees the value of a record that is going to be changed. Returns whether it is. */
+  free(id: string, field: string): boolean {
+    if (!this.#pending.has(id)) return false
+    const freed = this.#freed.get(id) ?? new Set()
+    this.#freed.set(id, freed.add(field))
+    return true
+  }
+
+  /** The fields of a record whose values were freed. */
+  freedOf(id: string): Iterable<string> {
+    return this.#freed.get(id) ?? []
+  }
+
+  /** Notes that a record has had its turn. */
+  pass(index: number): void {
+    this.#pending.delete(this.#ids[index])
+  }
+}
+
+function valuesOf({ transition: { resource }, draft: { values } }: Proposal) {
+  return resource.unique.flatMap((fields) => {
+    const keys = fields.map((name) => comparisonKey(resource, name, values[name]))
+    return keys.includes(undefined) ? [] : [{ fields, text: JSON.stringify([resource.name, fields, keys]) }]
+  })
+}

@@ -1,0 +1,125 @@
+/** Creating and changing the records of an array, all or none (BLK-1, BLK-2), and one that a unique value identifies. */
+import { isObject } from 'resourced-contract/model/plain-copy'
+import { always } from 'resourced-contract/model/predicate'
+import sql from 'sql-template-tag'
+import { type CurrentRecord, checkFilterConditions, decidableRecords } from '../../plan/check-record.ts'
+import { takenIssue } from '../../plan/decide.ts'
+import {
+  creationsOf,
+  keyedCreation,
+  keyedUpdate,
+  keysOf,
+  mergesOf,
+  type Refusal,
+  refusalOfAll,
+  type WriteMany,
+} from '../../plan/many.ts'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { Update } from '../../plan/plan.ts'
+import { unreadFields } from '../../plan/unread-fields.ts'
+import type { SqlContext } from '../sql/context.ts'
+import type { Transaction } from '../transaction.ts'
+import { refusalOfParent } from './create.ts'
+import { lockForCreations } from './load.ts'
+import { type Item, writeItems } from './many.ts'
+import { holdersOf, textOf } from './rows/expected.ts'
+import { type Answered, lockRecords, representAll } from './rows/record-row.ts'
+
+/** Runs a WriteMany. */
+export function* writeMany(context: SqlContext, plan: WriteMany): Transaction<Outcome> {
+  const { issues, isSingle, create, update, resource } = plan
+  const invalid: Outcome = { kind: 'invalid', issues }
+  if (issues.length > 0 && !isSingle) return invalid
+  if (!isSingle && update !== undefined) {
+    if (resource.preconditions === 'required') return { kind: 'precondition-required' }
+    const stale = checkFilterConditions(plan)
+    if (stale !== undefined) return stale
+  }
+  const refused = create === undefined ? undefined : yield* refusalOfParent(context, create)
+  if (refused !== undefined) return refused
+  yield* lockForCreations(context, create === undefined ? [] : creationsOf(plan))
+  const items = yield* itemsOf(context, plan)
+  const refusals: Refusal[] = issues.length > 0 ? [{ index: 0, outcome: invalid }] : []
+  yield* writeItems(context, items, {
+    areOne: true,
+    goesOn: (index, outcome) => outcome === undefined || refusals.push({ index, outcome }) > 0,
+  })
+  return refusals.length > 0 ? refusalOfAll(plan, refusals) : yield* answerOf(context, plan, items)
+}
+
+/** The records to write, in the order of the request. */
+function* itemsOf(context: SqlContext, plan: WriteMany): Transaction<readonly Item[]> {
+  const { update, key } = plan
+  if (key !== undefined) return yield* keyedItems(context, plan, key)
+  if (update === undefined) return creationsOf(plan).map((each) => ({ plan: each }))
+  const merges = mergesOf(plan)
+  const ids = merges.flatMap((merge) => ('movedBy' in merge ? [merge.id] : []))
+  const locked = yield* lockCurrent(context, plan, ids)
+  return merges.map((merge) => ('movedBy' in merge ? changed(merge, locked.get(merge.id)) : { outcome: merge }))
+}
+
+/** The records that unique values identify, and those that are new. */
+function* keyedItems(context: SqlContext, plan: WriteMany, field: string): Transaction<readonly Item[]> {
+  const { resource, isSingle } = plan
+  const { advisoryLock } = context.dialect
+  // Two requests that write the same values in another order would wait for each other.
+  if (!isSingle && advisoryLock !== undefined) yield sql`select ${advisoryLock(`keys of ${resource.name}`)}`
+  const keys = keysOf(plan)
+  const places = Map.groupBy(keys.keys(), (index) => keys[index])
+  const wanted = keys.filter((key) => key !== undefined)
+  const holders = yield* holdersOf(context, resource, field, wanted)
+  const locked = yield* lockCurrent(context, plan, [...holders.values()])
+  return keys.map((key, index): Item => {
+    const id = key === undefined ? undefined : holders.get(textOf(key))
+    const current = id === undefined ? undefined : locked.get(id)
+    if (id === undefined || (current === undefined && plan.update !== undefined)) return newItem(plan, index)
+    const update = keyedUpdate(plan, index, id)
+    if (!('movedBy' in update) || current === undefined) return { outcome: update as Outcome }
+    const isRepeated = places.get(key)?.length !== 1
+    return { plan: update, current, ...(isRepeated && { conflicts: [takenIssue([field])] }) }
+  })
+}
+
+/** A record that no live one has the unique value of. */
+function newItem(plan: WriteMany, index: number): Item {
+  if (plan.conditions.ifMatch !== undefined) return { outcome: { kind: 'stale', header: 'If-Match' } }
+  const create = keyedCreation(plan, index)
+  return 'permitted' in create ? { plan: create } : { outcome: create }
+}
+
+function changed(plan: Update, current: CurrentRecord | undefined): Item {
+  return current === undefined ? { outcome: { kind: 'missing' } } : { plan, current }
+}
+
+/** The records that the request changes, locked in the order of their ids. */
+function* lockCurrent(
+  context: SqlContext,
+  { update, versionResource, bodies }: WriteMany,
+  ids: readonly string[],
+): Transaction<ReadonlyMap<string, CurrentRecord>> {
+  if (update === undefined) return new Map()
+  const body = Object.assign({}, ...bodies.filter(isObject))
+  const plan: Update = { ...update, ...(versionResource && { versionResource }), body }
+  const permitted = decidableRecords(plan, plan.mayRead)
+  return yield* lockRecords(context, { ...plan, permitted, unread: unreadFields(plan) }, ids)
+}
+
+/** The outcome of a request that was carried out. */
+function* answerOf(context: SqlContext, plan: WriteMany, items: readonly Item[]): Transaction<Outcome> {
+  const { update } = plan
+  const plans = items.flatMap((item) => ('plan' in item ? [item.plan] : []))
+  const ids = plans.map(({ id }) => id)
+  const answers = yield* representAll(context, plan, ids, update?.mayRead ?? always)
+  const answered = plans.map(({ id, kind }) => {
+    const { readable, ...answer } = answers.get(id) as Answered
+    return { ...answer, id, isNew: kind === 'create', isShown: kind === 'create' || readable }
+  })
+  const [first] = answered
+  if (plan.isSingle && first !== undefined) {
+    const { id, isNew, isShown, json, ...validators } = first
+    if (isNew) return { kind: 'created', id, json, ...validators }
+    return { kind: 'updated', json: isShown ? json : undefined, ...validators }
+  }
+  const json = answered.map((each) => (each.isShown ? each.json : 'null')).join(',\n')
+  return { kind: 'written-many', areNew: answered.every(({ isNew }) => isNew), json }
+}
