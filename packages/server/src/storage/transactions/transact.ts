@@ -6,7 +6,7 @@
 import { transactionLimits } from 'resourced-contract/spec/limits'
 import { EarlierResults } from '../../plan/earlier-results.ts'
 import type { Outcome } from '../../plan/outcome.ts'
-import type { OperationPlan, TransactionPlan } from '../../plan/plan.ts'
+import type { Operation, OperationPlan, TransactionPlan } from '../../plan/plan.ts'
 import { roomOf } from '../sql/batch.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
@@ -20,6 +20,7 @@ import { lockOperations } from './rows/lock-operations.ts'
 import { lockCounters } from './rows/numbers.ts'
 import { lockRules, type Ruled, ruledAmong, ruledBelow } from './rows/other-records.ts'
 import { peekRecord } from './rows/record-row.ts'
+import { canFollow, runTogether } from './together.ts'
 import { updateRecord } from './update.ts'
 
 /**
@@ -61,17 +62,46 @@ function* runAll(context: SqlContext, plan: TransactionPlan): Transaction<Outcom
   const inBatch = batchOf(context)
   const earlier = new EarlierResults(plan)
   const results: Outcome[] = []
-  for (const [index, operation] of operations.entries()) {
-    const filled = earlier.fill(operation.plan)
-    const outcome = filled.kind === 'invalid' ? filled : yield* runOne(inBatch, filled)
-    if (!isDone(operation.plan, outcome)) return { kind: 'operation-refused', index, outcome }
-    if (roomOf(inBatch.batch) < 0) return { kind: 'operation-refused', index, outcome: tooManyTouched(inBatch.batch) }
-    earlier.add(operation, outcome)
-    results.push(outcome)
+  const refusedAt = (index: number, outcome: Outcome): Outcome => ({ kind: 'operation-refused', index, outcome })
+  while (results.length < operations.length) {
+    const start = results.length
+    const next = nextPlans(context, operations.slice(start), earlier)
+    const hasRoom = roomOf(inBatch.batch) >= next.length
+    const together =
+      next.length > 1 && hasRoom ? yield* runTogether(inBatch, next as OperationPlan[], runOne) : undefined
+    for (const [index, filled] of next.entries()) {
+      const operation = operations[start + index] as Operation
+      const outcome = together?.[index] ?? (filled.kind === 'invalid' ? filled : yield* runOne(inBatch, filled))
+      if (!isDone(operation.plan, outcome)) return refusedAt(start + index, outcome)
+      if (roomOf(inBatch.batch) < 0) return refusedAt(start + index, tooManyTouched(inBatch.batch))
+      earlier.add(operation, outcome)
+      results.push(outcome)
+    }
   }
   if (plan.refusal !== undefined) return { kind: 'operation-refused', index: operations.length, outcome: undefined }
   yield* tickAll(context, inBatch.batch.moves)
   return { kind: 'transacted', results }
+}
+
+/** The plan of the next operation, or why it cannot be made, and the plans that can be sent together with it. */
+function nextPlans(
+  context: SqlContext,
+  [first, ...others]: readonly Operation[],
+  earlier: EarlierResults,
+): readonly (OperationPlan | Extract<Outcome, { readonly kind: 'invalid' }>)[] {
+  const filled = first && earlier.fill(first.plan)
+  if (first === undefined || filled === undefined) throw new Error('An operation refers to a result that is missing.')
+  if (filled.kind === 'invalid' || !canFollow(context, [], filled)) return [filled]
+  const plans = [filled]
+  earlier.expect(first)
+  for (const operation of others) {
+    if (!canFollow(context, plans, operation.plan)) break
+    const plan = earlier.fill(operation.plan)
+    if (plan === undefined || plan.kind === 'invalid') break
+    plans.push(plan)
+    earlier.expect(operation)
+  }
+  return plans
 }
 
 function* runOne(context: SqlContext, plan: OperationPlan): Transaction<Outcome> {
