@@ -12,6 +12,7 @@ export type {
   NestedCollection,
   Selected,
   Target,
+  UpsertOptions,
 } from './collection.ts'
 export type { ChangeOptions, ConditionOptions, Conflict, OnConflict } from './conflicts.ts'
 export { type ClientOptions, createClient, type Key } from './create-client.ts'

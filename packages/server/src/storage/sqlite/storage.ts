@@ -23,13 +23,13 @@ import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readEvents } from '../transactions/read-events.ts'
 import {
-  followsFew,
+  answerIncluding,
   type IncludingRead,
   isIncluding,
+  keepIncluding,
   pageOrIncluding,
-  readIncluding,
 } from '../transactions/read-including.ts'
-import { pageKey } from '../transactions/read-page.ts'
+import { keepPage } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { answerSummary, keepSummary } from '../transactions/read-summary.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
@@ -220,7 +220,8 @@ function pagesInMemory(context: SqlContext, reader: Reader): PageReads {
   return {
     read: (plan) =>
       withStorageFaults(() => reader.run(pageOrIncluding(context, reader.memory, plan, 'all')) as Outcome),
-    record: (plan) => withStorageFaults(() => reader.run(readIncluding(context, reader.memory, plan))),
+    record: (plan) =>
+      withStorageFaults(() => reader.run(answerIncluding(context, reader.memory, plan, 'all')) as Outcome),
     summary: (plan) =>
       withStorageFaults(() => reader.run(answerSummary(context, reader.memory, plan, 'all')) as Outcome),
     preview: (plan) => withStorageFaults(() => reader.run(previewDeletion(context, plan))),
@@ -245,8 +246,8 @@ export function pagesOfFile(
       const asked = plainPage(plan, rememberedOf(memory, list))
       const { outcome, state, remembered } = (await threads.run('page', asked, requester)) as ReadElsewhere
       remember(memory, list, remembered)
-      const key = pageKey(plan)
-      if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
+      if (isIncluding(plan)) keepIncluding(memory, plan, state, outcome)
+      else keepPage(memory, plan, state, outcome)
       return outcome
     },
     async summary(plan, requester) {
@@ -257,8 +258,11 @@ export function pagesOfFile(
       return outcome
     },
     async record(plan, requester) {
-      const answered = followsFew(plan.include) ? run(readIncluding(context, memory, plan)) : undefined
-      return answered ?? ((await threads.run('record', plainPlan(plan), requester)) as Outcome)
+      const answered = await run(answerIncluding(context, memory, plan, 'few'))
+      if (answered !== undefined) return answered
+      const { outcome, state } = (await threads.run('record', plainPlan(plan), requester)) as ReadElsewhere
+      keepIncluding(memory, plan, state, outcome)
+      return outcome
     },
     async preview(plan, requester) {
       // Threads do not have the functions of rules: a preview of many records leaves out what functions decide.

@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { type Issue, issue, movedTo } from 'resourced-contract/spec/faults'
 import type { Outcome } from '../../plan/outcome.ts'
-import type { Restore, Write } from '../../plan/plan.ts'
+import type { EraseHistory, Restore, Write } from '../../plan/plan.ts'
 import { columnSql, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { StorageFault } from '../storage.ts'
@@ -25,9 +25,11 @@ import {
   type WorkState,
   workOf,
 } from './delete/work-list.ts'
+import { type Erasing, eraseHistory } from './history.ts'
 import { continueForKey } from './idempotency.ts'
 import type { Background } from './long-work.ts'
 import { beginRestoration } from './restore.ts'
+import { attributed, attributionOf } from './rows/attribution.ts'
 import { stateOf } from './rows/job-rows.ts'
 import { resourceOf } from './rows/pending-deletions.ts'
 import { isChange } from './run.ts'
@@ -50,7 +52,8 @@ interface Waiting extends Places {
 }
 
 /** Carries out what the transaction of a change has left to do. Only the caller of the change waits for it. */
-export async function finishLarge(places: Places, write: Write, announced: Announced): Promise<Outcome> {
+export async function finishLarge(places: Places, write: Write, announced: Announced | Erasing): Promise<Outcome> {
+  if (announced.kind === 'erasing') return await finishErasure(places, write as EraseHistory)
   const plan = write as Removed | Restore
   const started = performance.now()
   const now = () => plan.now + Math.round(performance.now() - started)
@@ -65,6 +68,14 @@ export async function finishLarge(places: Places, write: Write, announced: Annou
     throw new StorageFault('uncertain', 'A large change failed after it had begun. It continues as a job.', error)
   } finally {
     clearInterval(renewal)
+  }
+}
+
+/** Erases the rest of a history, a bounded part in each transaction. */
+async function finishErasure({ context, runner }: Places, plan: EraseHistory): Promise<Outcome> {
+  for (;;) {
+    const outcome = await runner.write(() => eraseHistory(context, plan, true))
+    if (outcome.kind !== 'erasing') return outcome
   }
 }
 
@@ -86,7 +97,9 @@ async function carryOut(waiting: Waiting, announced: Announced): Promise<Outcome
   }
   const issues = isCollected ? await check() : [issue('BEING_DELETED')]
   const begin = () =>
-    continueForKey(plan, isRestoration ? beginRestoration(context, plan) : beginDeletion(context, plan, announced))
+    attributed(context, attributionOf(plan), (own) =>
+      continueForKey(plan, isRestoration ? beginRestoration(own, plan) : beginDeletion(own, plan, announced)),
+    )
   const refused = { kind: plan.kind === 'bulk-delete' ? 'bulk-refused' : 'conflict', issues } as const
   const outcome = issues.length > 0 ? refused : await runner.write(begin, isChange)
   if (outcome.kind === 'accepted') return outcome
