@@ -198,3 +198,26 @@ it('BLK-4, EVT-1: each changed record has its events, in the order of the operat
   const expected = ['boxes created', 'tickets created', 'boxes updated', 'boxes deleted', 'tickets deleted']
   assert.deepEqual(kinds.sort(), expected.sort())
 })
+
+it('BLK-4, HIS-1: each changed record keeps its states, with the request that changed it', async (context) => {
+  const resources = Object.entries(boxes.resources).map(([name, each]) => [name, { ...each, history: true }])
+  const { send } = await trialFor(context, { ...boxes, resources: Object.fromEntries(resources) })
+  const made = await send(
+    transaction([
+      create('One', { as: 'box' }),
+      { method: 'POST', path: '/tickets', body: { box_id: { $ref: 'box.id' } }, as: 'ticket' },
+      { method: 'PATCH', path: '/boxes/{box.id}', body: { name: 'Two' } },
+    ]),
+  )
+  assert.deepEqual(statuses(made), [201, 201, 200], made.text)
+  for (const [at, kinds] of [
+    [0, ['updated', 'created']],
+    [1, ['created']],
+  ] as const) {
+    const { data } = (await send({ path: `${made.json.results[at].location}/revisions` })).json
+    assert.deepEqual(data.map(({ kind }: { kind: string }) => kind), kinds) // biome-ignore format: a line
+    for (const { caller, request_id } of data) {
+      assert.deepEqual([caller, request_id], ['root', made.headers['x-request-id']])
+    }
+  }
+})
