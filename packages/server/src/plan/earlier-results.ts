@@ -48,14 +48,15 @@ export class EarlierResults {
    * refers to has not been carried out yet.
    */
   fill(plan: OperationPlan): Filled | undefined {
-    if (!('body' in plan)) return plan
+    const given = bodyOf(plan)
+    if (given === undefined) return plan
     const issues: Issue[] = []
     const room = this.#room
     let isEarly = false
-    const body = replaceReferences(plan.body, (reference) => {
+    const body = replaceReferences(given, (reference) => {
       const known = this.#known.get(reference.name)
       if (known === undefined) return undefined
-      if (reference.member === 'id') return known.plan.id
+      if (reference.member === 'id' && 'id' in known.plan) return known.plan.id
       if (known.result === undefined) isEarly = true
       const value = known.result === undefined ? null : this.#valueOf(known.result(), reference)
       if (!isIssue(value)) return value
@@ -64,7 +65,8 @@ export class EarlierResults {
     })
     if (isEarly) this.#room = room
     if (isEarly) return undefined
-    return issues.length > 0 ? { kind: 'invalid', issues } : { ...plan, body }
+    if (issues.length > 0) return { kind: 'invalid', issues }
+    return 'bodies' in plan ? { ...plan, bodies: body as readonly unknown[] } : ({ ...plan, body } as OperationPlan)
   }
 
   #valueOf(result: Result, { member, text, pointer, depth }: Reference): unknown {
@@ -74,6 +76,11 @@ export class EarlierResults {
     if (this.#room < 0) return issue('tooMuchReferred', { pointer, most: this.#most })
     return depth + depthOf(value) > deepestNesting ? issue('deepResult', { pointer }) : value
   }
+}
+
+/** What may hold references; `undefined`: nothing. */
+function bodyOf(plan: OperationPlan): unknown {
+  return 'bodies' in plan ? plan.bodies : 'body' in plan ? plan.body : undefined
 }
 
 function isIssue(value: unknown): value is Issue {

@@ -23,14 +23,14 @@ function statementsOf({ kind }: OperationPlan): number {
 
 /** Whether an operation can be sent together with the ones before it. */
 export function canFollow({ ruled, dialect }: SqlContext, before: readonly OperationPlan[], next: OperationPlan) {
-  const isAlone = ruled.has(next.resource.name) || next.kind === 'delete' || next.kind === 'restore'
-  if (!dialect.lock.hasOtherWriters || isAlone) return false
+  if (!dialect.lock.hasOtherWriters || ruled.has(next.resource.name)) return false
   if (next.kind === 'create') return before.every(({ kind }) => kind === 'create')
+  if (!('movedBy' in next)) return false
   // What an update reads first is not changed by the ones before it.
   const { permitted, mayRead, readableFields, writableFields } = next
   const depends = [permitted, mayRead].some((predicate) => collectionsOf(predicate).size > 0)
   if (depends || readableFields !== undefined || writableFields !== undefined) return false
-  return before.every(({ kind, id }) => kind !== 'create' && id !== next.id)
+  return before.every((each) => 'movedBy' in each && each.id !== next.id)
 }
 
 /**
