@@ -248,7 +248,7 @@ function received(response: HttpResponse): Received {
   const { body } = response
   const text = isFile(body) ? stretchOf(body) : body === undefined ? '' : Buffer.from(body as string).toString()
   // Part of a representation need not be JSON by itself; files, pages and metrics need not be JSON at all.
-  const isText = response.headers['Content-Type']?.startsWith('text/') === true
+  const isText = /^(?:text\/|application\/link-format)/.test(response.headers['Content-Type'] ?? '')
   const whole = text !== '' && response.status !== 206 && !isFile(body) && !isText
   const headers = Object.fromEntries(
     Object.entries(response.headers).map(([name, value]) => [name.toLowerCase(), value]),

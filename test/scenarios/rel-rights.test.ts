@@ -316,8 +316,10 @@ describe('permissions of related records', () => {
   })
 
   it('WHR-3, AUT-12: authorize is asked about what filters, conditions and sort orders read', async (context) => {
+    const byFilter = { deletion: { byFilter: true }, updates: { byFilter: true } } as const
     const current = await trialFor(context, {
       ...press,
+      resources: { ...press.resources, books: { ...press.resources.books, ...byFilter } },
       authorize: ({ caller, collection }) => caller.id !== 'ann' || collection !== 'authors',
     })
     await fill(current)
@@ -337,6 +339,14 @@ describe('permissions of related records', () => {
     ]) {
       assert.equal((await current.send({ path: query, as: 'ann' })).status, 403, query)
       assert.equal((await current.send({ path: query, as: 'root' })).status, 200, query)
+    }
+    const path = '/v2/books?author.hidden=false'
+    for (const sent of [
+      { method: 'PATCH', path, body: { title: 'x' } },
+      { method: 'DELETE', path },
+    ]) {
+      for (const as of ['ann', 'root'])
+        assert.equal((await current.send({ ...sent, as })).status, as === 'ann' ? 403 : 200)
     }
   })
 

@@ -208,6 +208,7 @@ export const sentences = {
     noParameters: 'This address takes no parameters with this method.',
     uniqueParameter: 'This address takes the value of a unique field with this method: {known:or}.',
     onlyParameters: 'This address takes only {only} with this method.',
+    includedInPast: 'does not go with Accept-Datetime: related records are read as they are now',
     streamParameters: 'A stream takes only filters as parameters. Last-Event-ID says where it begins.',
     unknownFilter:
       '{name:json} is no parameter of {resource}. Filters are {known}; others are q, sort, fields and those of pages.',
@@ -243,6 +244,8 @@ export const sentences = {
   // Header fields.
   MALFORMED_CONDITION: {
     emptyCondition: 'is empty: send the quoted tag of an earlier ETag, or leave the header out',
+    malformedDatetime: 'is no HTTP date, such as Sun, 29 Nov 2026 08:49:37 GMT',
+    listInPast: 'goes with one record, not with a list',
     malformedCondition: 'is neither * nor a list of quoted entity tags such as "7"',
   },
   PRECONDITION_FAILED: {

@@ -12,6 +12,7 @@ import type { Fault, Issue } from 'resourced-contract/spec/faults'
 import type { Conditions } from '../http/preconditions.ts'
 import type { Preferred } from '../http/preferences.ts'
 import type { ExportFormat } from './export-document.ts'
+import type { Former } from './former.ts'
 import type { DeletedRecords, Include } from './include.ts'
 
 export type { Conditions } from '../http/preconditions.ts'
@@ -37,6 +38,8 @@ export interface Parent {
   /** The child's field that refers to it. */
   readonly field: string
   readonly permitted: Predicate
+  /** The deleted records that count too, those since a time; left out: none. */
+  readonly deleted?: { readonly permitted: Predicate; readonly since: string } | undefined
 }
 
 export interface ReadRecord extends Presentation {
@@ -49,6 +52,8 @@ export interface ReadRecord extends Presentation {
   readonly fields: readonly string[] | undefined
   readonly conditions: Conditions
   readonly include?: Include
+  /** A former state of the record is asked for. */
+  readonly former?: Former
   /** The record is the job of an export, and the reply is its file. */
   readonly file?: ExportFileAccess
 }
@@ -89,6 +94,8 @@ export interface ReadPage extends Presentation {
   readonly key?: string | undefined
   /** What cursors are bound to (`cursor.ts`), where the list has any. */
   readonly cursorBinding?: string
+  /** The page is shown as links to the states of a record (HIS-3). */
+  readonly isTimeMap?: boolean
 }
 
 /** A summary of the records of a list: groups of them, and the figures of each group (SUM-1). */
@@ -118,6 +125,8 @@ interface Change extends Presentation {
   readonly caller: CallerView
   /** Milliseconds since 1970. */
   readonly now: number
+  /** The request, for the history of records (HIS-1); left out: there is none. */
+  readonly request?: { readonly id: string; readonly version: string }
 }
 
 export interface Create extends Change {
@@ -288,6 +297,14 @@ export interface Restore extends Change {
   readonly idempotency?: Idempotency
 }
 
+/** The erasure of the former states of a record (HIS-4). The present one stays. */
+export interface EraseHistory extends Change, Pick<Parent, 'deleted'> {
+  readonly kind: 'erase-history'
+  readonly id: string
+  readonly permitted: Predicate
+  readonly conditions: Conditions
+}
+
 /** An export of the records of a collection to a file (JOB-6). Its id is the id of its job. */
 export interface Export extends Change {
   readonly kind: 'export'
@@ -449,6 +466,7 @@ export type Write =
   | DeleteMatching
   | UpdateMatching
   | Restore
+  | EraseHistory
   | Export
   | CreateKey
   | RevokeKey

@@ -20,6 +20,7 @@ import {
   never,
   type Predicate,
 } from 'resourced-contract/model/predicate'
+import { isHistory, isRecordedIn } from 'resourced-contract/model/recorded'
 import { isBinding } from 'resourced-contract/model/related-conditions'
 import { resolveCondition, resolveLookup } from 'resourced-contract/model/resolve-condition'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
@@ -59,7 +60,9 @@ export function permit(catalog: Catalog, caller: CallerView, action: Action, res
 }
 
 function grantFor(catalog: Catalog, caller: CallerView, action: Action, resource: Resource): Predicate {
-  if (resource.order === 'by-position' && action === 'read') return readableEvents(catalog, caller)
+  if (resource.order === 'by-position' && action === 'read') {
+    return isHistory(resource) ? readableRevisions(catalog, caller) : readableEvents(catalog, caller)
+  }
   if (isServer(caller)) return always
   const place = `resources.${resource.name}.access.${action}`
   const granted = allowedByRules(catalog, caller, resource.access[action], { place, resource }, 'any')
@@ -90,6 +93,33 @@ function readableEvents(catalog: Catalog, caller: CallerView): Predicate {
     return [{ collection: resource.name, read, readDeleted }]
   })
   return grants.length === 0 ? never : { kind: 'event', grants }
+}
+
+/** The revisions that a caller may read: those of live records whose history the caller may read (HIS-2). */
+function readableRevisions(catalog: Catalog, caller: CallerView): Predicate {
+  const grants = [...catalog.resources.values()].flatMap((resource) => {
+    if (resource.history === undefined) return []
+    const grant = historyGrant(catalog, caller, resource, undefined)
+    return grant.read.kind === 'never' ? [] : [grant]
+  })
+  return grants.length === 0 ? never : { kind: 'event', grants }
+}
+
+/**
+ * The revisions of a resource that a caller may read.
+ *
+ * @param deletedSince since when deleted records count; `undefined`: none do
+ */
+export function historyGrant(
+  catalog: Catalog,
+  caller: CallerView,
+  resource: Resource,
+  deletedSince: string | undefined,
+): EventGrant {
+  const granted = (action: Action) => permit(catalog, caller, action, resource)
+  const read = allOf([granted('read'), granted('readHistory')])
+  const readDeleted = allOf([granted('readDeleted'), read])
+  return { collection: resource.name, read, readDeleted, history: { deletedSince } }
 }
 
 /** The records that any of some rules allows, or all of them. Where one decides, the rules after it are not asked. */
@@ -225,16 +255,19 @@ export function permitFields(catalog: Catalog, caller: CallerView, resource: Res
   const cached = fieldPermissions.get(caller)?.get(resource)
   if (cached !== undefined) return cached
   const permissions =
-    resource.order === 'by-position' ? permitRecorded(catalog, caller) : permitDeclared(catalog, caller, resource)
+    resource.order === 'by-position'
+      ? permitRecorded(catalog, caller, resource)
+      : permitDeclared(catalog, caller, resource)
   const ofCaller = fieldPermissions.get(caller) ?? new Map<Resource, FieldPermissions>()
   fieldPermissions.set(caller, ofCaller.set(resource, permissions))
   return permissions
 }
 
-/** The fields of the records in events: `collection.field`. */
-function permitRecorded(catalog: Catalog, caller: CallerView): FieldPermissions {
+/** The fields of the records in events, or in revisions: `collection.field`. */
+function permitRecorded(catalog: Catalog, caller: CallerView, recording: Resource): FieldPermissions {
   const restricted = [...catalog.resources.values()].flatMap((resource) => {
-    const { readable } = resource.events ? permitFields(catalog, caller, resource) : unrestricted
+    const isRecorded = isRecordedIn(recording, resource)
+    const { readable } = isRecorded ? permitFields(catalog, caller, resource) : unrestricted
     return Object.entries(readable ?? {}).map(([name, grant]) => [recordedField(resource.name, name), grant] as const)
   })
   return restricted.length === 0 ? unrestricted : { readable: Object.fromEntries(restricted), writable: undefined }

@@ -21,6 +21,7 @@ import type { ExportFileAccess, Plan, PreviewDeletion, ReadPage, TransactionPlan
 import { issuesFromStored } from '../versions/translate-record.ts'
 import { listCaching, recordCaching, writtenHeaders } from './caching.ts'
 import { bulkRefusal, deletionPreview } from './deletion-responses.ts'
+import { mementoHeaders, timeMap } from './history-responses.ts'
 import { conflict, type Occurrence } from './problem.ts'
 import { includeTooLarge, relatedResponse } from './related-response.ts'
 import { transactionResponse } from './transaction-response.ts'
@@ -65,7 +66,8 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
   switch (outcome.kind) {
     case 'record': {
       const { headers, body } = recordAnswer(resource, outcome)
-      return { status: 200, headers: { ...headers }, body }
+      const ofState = outcome.memento === undefined ? {} : mementoHeaders(outcome.memento, context)
+      return { status: 200, headers: { ...headers, ...ofState }, body }
     }
     case 'transacted':
     case 'operation-refused':
@@ -137,6 +139,8 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       const data = outcome.ids.map((id) => ({ id, deleted_at: outcome.deletedAt }))
       return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${JSON.stringify({ data })}\n` }
     }
+    case 'erased':
+      return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: undefined }
     case 'deleted-matching':
     case 'updated-matching': {
       const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
@@ -254,6 +258,7 @@ function shownOnce(kind: 'create-key' | 'create-webhook', address: string): Erro
 /** Makes the response that shows a page. */
 function pageResponse(plan: ReadPage, outcome: PageOutcome, context: ReplyContext): HttpResponse {
   const { pagination, links } = describe(plan, outcome, context)
+  if (plan.isTimeMap) return timeMap(plan, outcome, links, context)
   return {
     status: 200,
     headers: {

@@ -4,6 +4,8 @@
  */
 
 import type { CountedAction } from 'resourced-contract/model/limits'
+import { historyCollection } from 'resourced-contract/model/names'
+import { isHistory } from 'resourced-contract/model/recorded'
 import { type Catalog, isRestorable, type Resource } from 'resourced-contract/model/resource'
 import { uniqueKeysOf } from 'resourced-contract/model/unique-keys'
 import { type Fault, fault } from 'resourced-contract/spec/faults'
@@ -85,12 +87,14 @@ const methods: Readonly<Record<Target['kind'], readonly string[]>> = {
 }
 
 const listing = ['GET', 'HEAD', 'QUERY', 'OPTIONS']
+const history = ['GET', 'HEAD', 'DELETE', 'QUERY', 'OPTIONS']
 const readingOrDeleting = ['GET', 'HEAD', 'DELETE', 'OPTIONS']
 /** Records of the server that support something else. */
 const systemRecord: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['GET', 'HEAD', 'PATCH', 'DELETE', 'OPTIONS'],
   deliveries: reading,
   events: reading,
+  revisions: reading,
 }
 
 /** The methods of an address in the order of `Allow`; they do not depend on the caller. */
@@ -99,10 +103,20 @@ export function methodsOf(target: Target): readonly string[] {
     const { resource } = target
     if (resource.made !== 'by-clients' && target.kind === 'record')
       return systemRecord[resource.name] ?? readingOrDeleting
+    if (isHistoryOf(target)) return history
     if (resource.made === 'by-server' || (resource.made === 'for-clients' && isNested(target))) return listing
     if (target.kind === 'collection' && !isNested(target)) return methodsOfCollection(resource)
   }
   return methods[target.kind]
+}
+
+/** The address of the history of a record (HIS-2). */
+export type HistoryTarget = Extract<Target, { readonly kind: 'collection' }> & {
+  readonly parent: { readonly resource: Resource; readonly id: string }
+}
+
+export function isHistoryOf(target: Target): target is HistoryTarget {
+  return target.kind === 'collection' && target.parent !== undefined && isHistory(target.resource)
 }
 
 /** PUT needs a unique field (BLK-2), and DELETE is declared (DEL-10). */
@@ -152,7 +166,8 @@ export function findTarget(catalog: Catalog, path: string, versioned = true): Fo
   if (resource === undefined && collection === 'transactions' && id === undefined)
     return found({ kind: 'transactions' })
   if (resource === undefined) return pageAt(segments, first, versioned)
-  if (id === undefined) return found({ kind: 'collection', resource })
+  // Revisions are listed for one record.
+  if (id === undefined) return isHistory(resource) ? missing : found({ kind: 'collection', resource })
   if (child === undefined && id === 'bulk-delete' && resource.deletion.bulk !== undefined) {
     return found({ kind: 'bulk-delete', resource })
   }
@@ -162,6 +177,10 @@ export function findTarget(catalog: Catalog, path: string, versioned = true): Fo
   if (child === undefined) return found({ kind: 'record', resource, id })
   if (child === 'restore') return isRestorable(resource) ? found({ kind: 'restore', resource, id }) : missing
   if (child === 'deletion' && resource.made === 'by-clients') return found({ kind: 'deletion', resource, id })
+  if (child === historyCollection && resource.history !== undefined) {
+    const revisions = catalog.system.get(historyCollection) as Resource
+    return found({ kind: 'collection', resource: revisions, parent: { resource, id } })
+  }
   const siblings = resource.made === 'by-clients' ? catalog.resources : catalog.system
   const nested = resource.children.includes(child) ? siblings.get(child) : undefined
   return nested === undefined ? missing : found({ kind: 'collection', resource: nested, parent: { resource, id } })

@@ -8,6 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Coding } from 'resourced-contract/fields/accept-encoding'
 import { pathWithoutCredentials } from 'resourced-contract/model/credentials'
+import { historyCollection } from 'resourced-contract/model/names'
 import { fault } from 'resourced-contract/spec/faults'
 import { metricsType } from 'resourced-contract/spec/media-types'
 import { type FileBody, type HttpRequest, type HttpResponse, isFile, isStream, splitTarget } from '../http/message.ts'
@@ -108,10 +109,10 @@ async function pass(arrived: Arrived, progress: Progress): Promise<HttpResponse>
 
 /** Input, plan, outcome and reply of a request that has passed the gates. */
 async function carryOut(authorized: Authorized): Promise<HttpResponse> {
-  const { app, request, target, timing, choice, isStream } = authorized
+  const { app, request, target, timing, choice, form } = authorized
   const { version, query } = choice
   const { preferred, applied } = preferencesOf(request, target)
-  const reading = { request, target, version, query, knownQueries: app.knownQueries, isStream }
+  const reading = { request, target, version, query, knownQueries: app.knownQueries, isStream: form === 'stream' }
   const read = readWithoutBody(reading) ?? (await readWithBody(reading))
   timing?.mark('read')
   const { authorize } = app.catalog
@@ -133,9 +134,12 @@ async function carryOut(authorized: Authorized): Promise<HttpResponse> {
   // biome-ignore format: a row for planning, and one for the reply
   const context = {
     caller, catalog, versionCatalog, basePath, preferred, applied, cursorSecret, now, webhookNetworks,
-    request, path, query: authorized.query, instance, requestId, files,
+    request, path, query: authorized.query, instance, requestId, files, prefersLinks: form === 'links',
   }
-  const plan = planRequest(context, target, input)
+  const planned = planRequest(context, target, input)
+  // The history of a record names the request of each change.
+  const isNamed = catalog.system.has(historyCollection) && 'caller' in planned
+  const plan = isNamed ? { ...planned, request: { id: requestId, version: versionCatalog.version } } : planned
   timing?.mark('plan')
   const stored = await run(authorized, plan.kind === 'create-webhook' ? await fromNow(app.storage, plan) : plan)
   const { versionResource } = plan

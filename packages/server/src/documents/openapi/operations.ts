@@ -5,6 +5,7 @@ import { streamType } from 'resourced-contract/spec/media-types'
 import { bulkDeletionRequest, type Components, type Json, object, refTo, usualBulk } from './components.ts'
 import { manyAnswer, manyChanges } from './many-operations.ts'
 import {
+  datetimeParameters,
   filterParameters,
   listParameters,
   shapingParameters,
@@ -190,13 +191,16 @@ export function shownPath(resource: Resource, parts: OperationParts): Json {
       tags: [resource.name],
       summary: `Read one of the ${resource.name}`,
       description: 'As it is now.',
-      parameters: sharedParameters('IfNoneMatch', 'IfModifiedSince'),
+      parameters: [
+        ...sharedParameters('IfNoneMatch', 'IfModifiedSince'),
+        ...(resource.history === undefined ? [] : datetimeParameters),
+      ],
       ...shaping(resource, parts),
       ...(hasRelations && { 'x-included': refTo('schemas', `${one}WithRelated`) }),
       ...responses('read', resource, parts, false, {
         200:
           resource.made === 'by-clients'
-            ? recordResponse(one, parts)
+            ? recordResponse(one, parts, resource.history !== undefined)
             : answer('The record.', job, refTo('schemas', one)),
         304: notModified,
       }),
@@ -333,8 +337,10 @@ function changedResponses(one: string, parts: OperationParts): Json {
 }
 
 /** The response that shows a record as it is, or as it was made. */
-function recordResponse(one: string, { components }: OperationParts): Json {
-  return sharedResponse(components, `${one}Changed`, answer('The record as it is now.', [], refTo('schemas', one)))
+function recordResponse(one: string, { components }: OperationParts, hasFormer = false): Json {
+  const schema = refTo('schemas', one)
+  if (!hasFormer) return sharedResponse(components, `${one}Changed`, answer('The record as it is now.', [], schema))
+  return answer('The record as it is, or was at the time that is asked for.', ['Memento-Datetime'], schema)
 }
 
 /** The responses of an operation: those given, and its errors. */

@@ -3,6 +3,7 @@
  * has the codes that an operation can return, and the status of each code (DOC-7).
  */
 import type { RuleTrigger } from 'resourced-contract/model/declaration'
+import { isHistory } from 'resourced-contract/model/recorded'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { faults } from 'resourced-contract/spec/fault-entries'
 import type { FaultCode } from 'resourced-contract/spec/faults'
@@ -24,6 +25,7 @@ export type OperationKind =
   | 'delete-matching'
   | 'update-matching'
   | 'restore'
+  | 'erase-history'
   | 'create-key'
   | 'revoke-key'
   | 'create-webhook'
@@ -92,7 +94,8 @@ export function codesOf(
     ...([resource, ...deletedToo].some((each) => each?.updates.byFilter) ? ['BEING_CHANGED'] : []),
   ]
   const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...pending, ...deletedToo.flatMap((each) => ruleCodes(each, 'delete'))]
-  const streamed = resource?.order === 'by-position' ? ['EVENTS_EXPIRED', 'TOO_MANY_STREAMS'] : []
+  const isStreamed = resource?.order === 'by-position' && !isHistory(resource)
+  const streamed = isStreamed ? ['EVENTS_EXPIRED', 'TOO_MANY_STREAMS'] : []
   const including = resource?.made === 'by-clients' ? ['INCLUDE_TOO_LARGE'] : []
   const transitions = resource?.fields.some((field) => field.transitions) ? ['INVALID_TRANSITION'] : []
   switch (kind) {
@@ -145,6 +148,8 @@ export function codesOf(
       const usual = ['CONFLICT', 'BEING_DELETED', 'NOT_DELETED', 'REFERENCE_DELETED', 'TEXT_TOO_LONG']
       return [...always, ...keyed, 'NOT_FOUND', 'PRECONDITION_FAILED', ...usual, ...taken, ...rules]
     }
+    case 'erase-history':
+      return [...always, 'NOT_FOUND', 'PRECONDITION_FAILED', ...required]
     case 'create-key':
       return [...always, ...keyed, ...bodied, 'KEY_SHOWN_ONCE', 'KEY_QUOTA']
     case 'revoke-key':

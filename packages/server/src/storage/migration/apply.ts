@@ -289,6 +289,7 @@ export function declarationOf({ version, resources, system }: Catalog): Lineage[
     indexedColumns(resource).columns,
     ...(resource.events ? ['events'] : []),
     ...(resource.summaries ?? []),
+    ...(resource.history === undefined ? [] : ['history']),
   ])
   return { version, hash: createHash('sha256').update(JSON.stringify(tables)).digest('base64url').slice(0, 16) }
 }

@@ -332,6 +332,12 @@ export class Database implements Runner {
     const first = transaction.next([])
     if (first.done === true) return first.value
     let step: IteratorResult<Statement, T> = first
+    let { begin } = run
+    // A standalone change says it itself.
+    if (first.value.attributes) {
+      begin = [...begin, first.value]
+      step = transaction.next([])
+    }
     // Some transactions begin with more than a single statement can have.
     const isPlain = run.begin.length === 1 && run.begin[0] === control.readCommitted
     while (isPlain && step.done !== true) {
@@ -346,7 +352,9 @@ export class Database implements Runner {
     }
     if (step.done === true) return step.value
     const next = step
-    return this.#withConnection(this.#transactions, run, (client) => this.#runOne(client, transaction, next, run))
+    return this.#withConnection(this.#transactions, run, (client) =>
+      this.#runOne(client, transaction, next, { ...run, begin }),
+    )
   }
 
   async #runOne<T>(

@@ -12,7 +12,7 @@ import type { Dialect, RowWrite, WeightedText } from '../sql/dialect.ts'
 import { type ColumnSpec, defineColumn, type Held, type SearchSpec } from '../sql/tables.ts'
 import { mostOccurrences } from '../sql/values.ts'
 import { type Bound, firstRow, ignoringRows, standalone } from '../transaction.ts'
-import { eventTriggers, horizon, snapshotSource } from './event-triggers.ts'
+import { attribute, attributed, eventTriggers, horizon, snapshotSource } from './event-triggers.ts'
 import { slots, summaryTriggers, takeSlots } from './summary-triggers.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */
@@ -181,6 +181,7 @@ export const postgres: Dialect = {
   orFail: empty,
   eventTriggers,
   snapshotSource,
+  attribute,
   horizon,
   lock: {
     hasOtherWriters: true,
@@ -227,12 +228,18 @@ function writeSql({
   change,
   tick,
   answer = raw('1 as written'),
+  isWhole,
+  attribution,
 }: RowWrite): Sql {
   const written = raw(subject)
+  // Triggers run once the statement has its rows.
+  const isAttributed = isWhole && attribution !== undefined
+  const told = isAttributed ? sql`attributed as materialized (select ${attributed(attribution)} as _told), ` : empty
+  const from = isAttributed ? sql`${written}, attributed` : written
   if (!isNew || numbers.length === 0) {
     const changed = change([...conditions, ...unchanged()], new Map())
     const ticked = tick && sql`, ticked as (${tick()} and exists (select 1 from ${written}))`
-    return sql`with ${written} as (${changed} returning *)${ticked ?? empty} select ${answer} from ${written}`
+    return sql`with ${told}${written} as (${changed} returning *)${ticked ?? empty} select ${answer} from ${from}`
   }
   const hold = conditions.length === 0 ? empty : sql` where ${join(conditions, ' and ')}`
   const first = tick === undefined ? 'checked' : 'ticked'
@@ -248,7 +255,7 @@ function writeSql({
     ...taken,
     sql`${written} as (${change([last], new Map(given))} returning *)`,
   ]
-  return sql`with ${join(steps, ', ')} select ${answer} from ${written}`
+  return sql`with ${told}${join(steps, ', ')} select ${answer} from ${from}`
 }
 
 /** The statement that creates the index of the words of a collection. */

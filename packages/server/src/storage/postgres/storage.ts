@@ -1,5 +1,6 @@
 /** A PostgreSQL database as a storage: many connections, and any number of servers beside this one. */
 
+import { isHistory } from 'resourced-contract/model/recorded'
 import type { Catalog } from 'resourced-contract/model/resource'
 import type { Sql } from 'sql-template-tag'
 import { isConditional } from '../../plan/check-record.ts'
@@ -126,7 +127,7 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
       }
       if (plan.kind === 'read-page' || plan.kind === 'preview-deletion') {
         // A replica may not have all events up to the horizon, which the primary says.
-        if (plan.kind === 'read-page' && plan.resource.order === 'by-position') {
+        if (plan.kind === 'read-page' && plan.resource.order === 'by-position' && !isHistory(plan.resource)) {
           const horizon = await readHorizon()
           return pageFrom(primary, { ...context, horizon }, plan, from)
         }

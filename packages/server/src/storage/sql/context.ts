@@ -10,7 +10,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import type { Statement, Transaction } from '../transaction.ts'
 import type { Batch } from './batch.ts'
 import { BoundedMap } from './bounded-map.ts'
-import type { Dialect } from './dialect.ts'
+import type { Attribution, Dialect } from './dialect.ts'
 
 /**
  * The epochs of collections, by their names. The epoch is how many migrations have removed values from all records of
@@ -43,6 +43,8 @@ export interface Opened {
    * belongs to one read.
    */
   readonly horizon?: number
+  /** Who makes the change of the running transaction, where a resource has a history. */
+  readonly attribution?: Attribution
 }
 
 /** The context of every statement on one open database. */

@@ -3,7 +3,8 @@
  * the tables of the system, and one for each resource.
  */
 import { createHash } from 'node:crypto'
-import { eventCollections } from 'resourced-contract/model/names'
+import { eventCollections, historyCollection } from 'resourced-contract/model/names'
+import { isHistory } from 'resourced-contract/model/recorded'
 import type { Catalog, Field, FieldType, Resource } from 'resourced-contract/model/resource'
 import {
   type ColumnType,
@@ -216,7 +217,7 @@ function resourceTable(resource: Resource): ResourceTable {
   })
   const key = (name: string) => comparisonColumn(resource, name)
   const isByPosition = resource.order === 'by-position'
-  const declaredIndexes = resource.indexes.map(({ fields, kind }) =>
+  const declaredIndexes = (isHistory(resource) ? [] : resource.indexes).map(({ fields, kind }) =>
     kind === 'unique'
       ? { columns: fields.map(key), unique: true }
       : isByPosition
@@ -287,7 +288,9 @@ export function resourceTableFrom({ name, columns, indexes, search }: FoundTable
   const [row, ...others] = specs.toSorted((left, right) => Number(right.name === '_row') - Number(left.name === '_row'))
   const isByPosition = !indexes.some((each) => each.columns[0] === '_deletion')
   // `tableFor` adds these indexes, as an engine has them.
-  const fixed = isByPosition ? ['id', 'kind'] : ['id', '_deletion', '_deletion,_row', 'deleted_at']
+  const fixed = isByPosition
+    ? ['id', 'kind', 'record_id,collection,created_at', 'record_id,collection,created_at,_row']
+    : ['id', '_deletion', '_deletion,_row', 'deleted_at']
   return {
     ...{ name, columns: [row!, ...others], search: searchOf(name, { columns: search, arrays }) },
     declaredIndexes: indexes.filter((each) => !fixed.includes(each.columns.join())),
@@ -304,7 +307,10 @@ function tableFor(table: ResourceTable, layout: Layout): TableSpec {
   if (table.isByPosition) {
     const made = [{ columns: ['id'], unique: true }, ...declaredIndexes]
     const indexes = made.map((each) => index(columns, name, each.columns, each.unique, 'everything'))
-    indexes.push(index(columns, name, ['kind'], false, 'removal'))
+    if (name === historyCollection) {
+      const ofRecord = ['record_id', 'collection', 'created_at', ...(layout.indexesRowNumber ? ['_row'] : [])]
+      indexes.push(index(columns, name, ofRecord, false, 'everything'))
+    } else indexes.push(index(columns, name, ['kind'], false, 'removal'))
     return { name, kind: 'resource', columns, indexes, search, events, summaries }
   }
   const made = [

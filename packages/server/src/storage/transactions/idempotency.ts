@@ -154,6 +154,23 @@ function* keepAnswer(
   )
 }
 
+/**
+ * Erases records from kept answers: a repeated request then gets its first response without a body.
+ */
+export function* eraseAnswers(ids: readonly string[]): Transaction<void> {
+  for (const row of yield sql`select scope, outcome from resourced_idempotency`) {
+    const text = String(row['outcome'])
+    if (!ids.some((id) => text.includes(id))) continue
+    const kept = JSON.parse(text, (name, value) => (isOfAny(ids, name, value) ? '{}' : value)) as KeptAnswer
+    const outcome = JSON.stringify({ ...kept, preferred: { ...kept.preferred, return: 'minimal' } })
+    yield ignoringRows(sql`update resourced_idempotency set outcome = ${outcome} where scope = ${String(row['scope'])}`)
+  }
+}
+
+function isOfAny(ids: readonly string[], name: string, value: unknown): boolean {
+  return name === 'json' && typeof value === 'string' && ids.some((id) => value.includes(id))
+}
+
 /** Deletes expired keys, the oldest first, and returns their number. */
 export function* deleteExpiredKeys(now: number): Transaction<number> {
   const isExpired = sql`created_at <= ${now - lifetime} order by created_at limit ${mostExpiredKeys}`

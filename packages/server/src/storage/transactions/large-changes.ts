@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { type Issue, mostErrors, movedTo } from 'resourced-contract/spec/faults'
 import type { Outcome } from '../../plan/outcome.ts'
-import type { Restore, UpdateMatching, Write } from '../../plan/plan.ts'
+import type { EraseHistory, Restore, UpdateMatching, Write } from '../../plan/plan.ts'
 import { columnSql, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { StorageFault } from '../storage.ts'
@@ -27,9 +27,11 @@ import {
   type WorkState,
   workOf,
 } from './delete/work-list.ts'
+import { type Erasing, eraseHistory } from './history.ts'
 import { continueForKey } from './idempotency.ts'
 import type { Background } from './long-work.ts'
 import { beginRestoration } from './restore.ts'
+import { attributed, attributionOf } from './rows/attribution.ts'
 import { type Refused, refusalOf } from './rows/change-records.ts'
 import { stateOf } from './rows/job-rows.ts'
 import { pendingIssue, resourceOf } from './rows/pending-deletions.ts'
@@ -54,7 +56,8 @@ interface Waiting extends Places {
 }
 
 /** Carries out what the transaction of a change has left to do. Only the caller of the change waits for it. */
-export async function finishLarge(places: Places, write: Write, announced: Announced): Promise<Outcome> {
+export async function finishLarge(places: Places, write: Write, announced: Announced | Erasing): Promise<Outcome> {
+  if (announced.kind === 'erasing') return await finishErasure(places, write as EraseHistory)
   const plan = write as Large
   const started = performance.now()
   const now = () => plan.now + Math.round(performance.now() - started)
@@ -72,6 +75,14 @@ export async function finishLarge(places: Places, write: Write, announced: Annou
   }
 }
 
+/** Erases the rest of a history, a bounded part in each transaction. */
+async function finishErasure({ context, runner }: Places, plan: EraseHistory): Promise<Outcome> {
+  for (;;) {
+    const outcome = await runner.write(() => eraseHistory(context, plan, true))
+    if (outcome.kind !== 'erasing') return outcome
+  }
+}
+
 /** Undoes what was done. Returns whether nothing is left of it. */
 async function undone(waiting: Waiting): Promise<boolean> {
   const { background, job, now } = waiting
@@ -82,7 +93,8 @@ async function undone(waiting: Waiting): Promise<boolean> {
 async function carryOut(waiting: Waiting, announced: Announced): Promise<Outcome> {
   const { context, runner, plan, job } = waiting
   const checked = await collectAndCheck(waiting, announced)
-  const begun = async (begin: () => Transaction<Outcome>) => runner.write(() => continueForKey(plan, begin()), isChange)
+  const begun = async (begin: Begin) =>
+    runner.write(() => attributed(context, attributionOf(plan), (own) => continueForKey(plan, begin(own))), isChange)
   const outcome = typeof checked === 'function' ? await begun(checked) : checked
   if (outcome.kind === 'accepted') return outcome
   if (!isChange(outcome)) await runner.write(() => withdraw(context, job))
@@ -96,7 +108,8 @@ async function carryOut(waiting: Waiting, announced: Announced): Promise<Outcome
 }
 
 /** The transaction that begins work, or why the work is refused. */
-type Checked = Outcome | (() => Transaction<Outcome>)
+type Checked = Outcome | Begin
+type Begin = (context: SqlContext) => Transaction<Outcome>
 
 async function collectAndCheck(waiting: Waiting, announced: Announced): Promise<Checked> {
   const { background, plan } = waiting
@@ -117,7 +130,7 @@ async function check(waiting: Waiting, announced: Announced): Promise<Checked> {
   const inspection = await background.run('inspect', { ...plainPlan(plan), ids: announced.ids, deciders })
   const issues = [...announced.refused, ...inspection.issues, ...(await decided(waiting, plan, inspection))]
   if (issues.length > 0) return { kind: plan.kind === 'bulk-delete' ? 'bulk-refused' : 'conflict', issues }
-  return () => (plan.kind === 'restore' ? beginRestoration(context, plan) : beginDeletion(context, plan, announced))
+  return (own) => (plan.kind === 'restore' ? beginRestoration(own, plan) : beginDeletion(own, plan, announced))
 }
 
 /** How many records of a change are checked in one turn of the event loop, unless they take long. */
@@ -142,7 +155,7 @@ async function checkChange({ context, runner, job }: Waiting, plan: UpdateMatchi
     await nextTurn()
     began = performance.now()
   }
-  return refused.length > 0 ? refusalOf(plan, refused) : () => beginChange(context, plan, [...moved])
+  return refused.length > 0 ? refusalOf(plan, refused) : (own) => beginChange(own, plan, [...moved])
 }
 
 function conflict(found: Issue): Outcome {

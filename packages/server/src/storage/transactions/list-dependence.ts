@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { predicatesOf } from 'resourced-contract/model/field-grants'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import { collectionsOf, type SortTerm } from 'resourced-contract/model/predicate'
+import { isHistory } from 'resourced-contract/model/recorded'
 import type { Include } from '../../plan/include.ts'
 import type { ReadPage } from '../../plan/plan.ts'
 import { predicateDigest } from '../sql/predicate-digest.ts'
@@ -32,10 +33,11 @@ const none: ReadonlySet<string> = new Set()
 
 /** The collections beside its own that a caller's view of a list depends on. */
 export function otherCollections(
-  plan: Pick<ReadPage, 'permitted' | 'deleted' | 'readableFields' | 'filter' | 'sort'>,
+  plan: Pick<ReadPage, 'permitted' | 'deleted' | 'readableFields' | 'filter' | 'sort' | 'parent' | 'resource'>,
 ): ReadonlySet<string> {
-  const { permitted, deleted, readableFields } = plan
-  const related = relatedTo(plan)
+  const { permitted, deleted, readableFields, parent, resource } = plan
+  // The clock of a collection shows the states of its records, which other transactions may write in another order.
+  const related = parent !== undefined && isHistory(resource) ? new Set([parent.resource.name]) : relatedTo(plan)
   const isWhole = permitted.kind === 'always' && deleted === undefined && readableFields === undefined
   if (isWhole) return related
   const others = collectionsOf(permitted, new Set(related))

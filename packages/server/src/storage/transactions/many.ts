@@ -14,6 +14,7 @@ import { type Moves, noteMove } from '../sql/batch.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { decideCreation } from './create.ts'
+import { attributionOf, tellAttribution } from './rows/attribution.ts'
 import { tickAll } from './rows/clock.ts'
 import { findExpected, holderOf } from './rows/expected.ts'
 import { numbered } from './rows/numbers.ts'
@@ -48,6 +49,10 @@ export function* writeItems(context: SqlContext, items: Iterable<Item>, how: Wri
   const moves: Moves = new Map()
   let first = 0
   for (const batch of batchesOf(items, how.areOne ? Number.POSITIVE_INFINITY : batchSize)) {
+    const [item] = batch
+    // All are of one caller.
+    if (context.attribution === undefined && item !== undefined && 'plan' in item)
+      yield* tellAttribution(context, attributionOf(item.plan))
     if (!(yield* writeBatch(context, { items: batch, first, moves }, how))) break
     first += batch.length
   }

@@ -90,9 +90,9 @@ export function keepIncluding(memory: Memory, plan: IncludingRead, state: number
 
 /** What such a read is remembered by; `undefined`: it is not worth remembering, or depends on more than clocks. */
 function keyOf(plan: IncludingRead): string | undefined {
-  const included = includedKey(plan.include)
   const asked = plan.kind === 'read-page' ? pageKey(plan) : recordKey(plan)
-  return included === undefined || asked === undefined ? undefined : `${included} ${asked}`
+  const included = asked === undefined ? undefined : includedKey(plan.include)
+  return included === undefined ? undefined : `${included} ${asked}`
 }
 
 /** The sum of the revisions of all clocks that such a read depends on. */
@@ -102,7 +102,7 @@ export function* includingState(
   plan: IncludingRead,
 ): Transaction<number> {
   if (plan.kind === 'read-page') return yield* pageState(context, memory, plan)
-  const others = otherCollections({ ...plan, filter: always, sort: [], deleted: undefined })
+  const others = otherCollections({ ...plan, parent: undefined, filter: always, sort: [], deleted: undefined })
   const clock = yield* readClock(context, memory, plan.resource.name, withIncluded(others, plan.include))
   return clock.revision
 }

@@ -4,7 +4,8 @@
  */
 
 import { collectionsOf, isOfAllRecords } from 'resourced-contract/model/predicate'
-import sql, { empty } from 'sql-template-tag'
+import { isHistory } from 'resourced-contract/model/recorded'
+import sql, { empty, raw } from 'sql-template-tag'
 import { checkPage } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Parent, ReadPage } from '../../plan/plan.ts'
@@ -71,7 +72,7 @@ export function* readPage(
   if (refused !== undefined) return refused
 
   const { clock, read } = yield* readState(memory, list)
-  const isOfEvents = plan.resource.order === 'by-position'
+  const isOfEvents = plan.resource.order === 'by-position' && !isHistory(plan.resource)
   if (isOfEvents && !(yield* beginsAtKept(context, plan))) return { kind: 'events-expired' }
 
   const known = knownTag(list, clock)
@@ -153,7 +154,7 @@ function allCollections(plan: ReadPage): ReadonlySet<string> {
 export function pageKey(plan: ReadPage): string | undefined {
   const { key, parent, deleted } = plan
   // Which deleted records a caller is shown depends on the time.
-  if (key === undefined || deleted !== undefined) return undefined
+  if (key === undefined || deleted !== undefined || parent?.deleted !== undefined) return undefined
   const allowed = allowedKey(plan)
   // Callers write the end of the key, so it comes last.
   if (parent === undefined) return `${allowed} ${key}`
@@ -162,11 +163,19 @@ export function pageKey(plan: ReadPage): string | undefined {
 
 /** Whether the parent of a nested collection is there, and the caller may read it. */
 export function* checkParent(context: PredicateContext, parent: Parent): Transaction<Outcome | undefined> {
-  const { resource, id, permitted } = parent
-  const columns = sql`${holdsSql(context, resource, permitted)} as _permitted`
+  const { resource, id, permitted, deleted } = parent
   const lock = context.locksReferenced ? context.dialect.lock.share : empty
+  const live = raw('deleted_at is null')
+  const isThere = deleted === undefined ? live : sql`(${live} or deleted_at > ${deleted.since})`
+  const isPermitted = holdsSql(context, resource, permitted)
+  // A record that was deleted with its own parent is still permitted by that.
+  const asDeleted = { ...context, countsDeleted: true }
+  const held =
+    deleted === undefined
+      ? isPermitted
+      : sql`case when ${live} then ${isPermitted} else ${holdsSql(asDeleted, resource, deleted.permitted)} end`
   const row = yield* firstRow(
-    sql`select ${columns} from ${subjectSql(resource.name)} where id = ${id} and deleted_at is null${lock}`,
+    sql`select ${held} as _permitted from ${subjectSql(resource.name)} where id = ${id} and ${isThere}${lock}`,
   )
   if (row === undefined) return { kind: 'parent-missing' }
   return row['_permitted'] === 1 ? undefined : { kind: 'forbidden' }
@@ -185,7 +194,8 @@ export function isUnfiltered({ filter, permitted, parent, search, deleted }: Rea
 
 /** Whether the total of a list can be counted onward: its permission does not depend on records. */
 function countsOnward({ resource, permitted, search, deleted }: ReadPage): boolean {
-  if (resource.order !== 'by-position' || search !== undefined || deleted !== undefined) return false
+  if (resource.order !== 'by-position' || isHistory(resource) || search !== undefined || deleted !== undefined)
+    return false
   return isOfAllRecords(permitted)
 }
 

@@ -16,8 +16,10 @@ import sql, { raw, type Sql } from 'sql-template-tag'
 import type { BulkDelete, Delete, DeleteMatching, Restore, Update, UpdateMatching } from '../../../plan/plan.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
+import type { Attribution } from '../../sql/dialect.ts'
 import { type JobError, StorageFault } from '../../storage.ts'
 import { firstRow, ignoringRows, type Row, type Transaction } from '../../transaction.ts'
+import { attributionOf } from '../rows/attribution.ts'
 import { addWork, type JobProgress, stateOf } from '../rows/job-rows.ts'
 import { cascadeReach, cascadesOf, markOfChange, unmarked } from '../rows/pending-deletions.ts'
 
@@ -109,6 +111,8 @@ export interface WorkState {
   readonly scope?: string | undefined
   /** Why it is undone. */
   readonly error?: JobError | undefined
+  /** Who began it, for the history of its records. */
+  readonly attribution?: Attribution
 }
 
 /** What a restoration restores (DEL-6). */
@@ -157,7 +161,17 @@ export function newState(plan: Large, given: Partial<WorkState> = {}): WorkState
   const { resource, now } = plan
   return {
     ...{ collection: resource.name, deletedAt: timestamp(now), ids: 'id' in plan ? [plan.id] : [] },
-    ...{ phase: 'collect', at: 0, table: 0, roots: 0, found: 0, taken: 0, done: 0, total: 0 },
+    ...{
+      attribution: attributionOf(plan),
+      phase: 'collect',
+      at: 0,
+      table: 0,
+      roots: 0,
+      found: 0,
+      taken: 0,
+      done: 0,
+      total: 0,
+    },
     ...given,
   }
 }

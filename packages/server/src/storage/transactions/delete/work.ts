@@ -8,6 +8,7 @@ import sql from 'sql-template-tag'
 import type { SqlContext } from '../../sql/context.ts'
 import { type JobError, type JobStep, StorageFault } from '../../storage.ts'
 import { firstRow, ignoringRows, type Transaction } from '../../transaction.ts'
+import { attributed } from '../rows/attribution.ts'
 import { advanceJob, finishJob, keepState, stateOf } from '../rows/job-rows.ts'
 import { lockAllRulesBelow } from '../rows/other-records.ts'
 import { mostInspected } from './cascade.ts'
@@ -57,7 +58,9 @@ export function* stepWork(
     const flipped = typeof size === 'number' ? size : size(state.phase)
     // The request waits for the marks, and a mark changes one index.
     const records = state.phase === 'collect' ? mostInspected : flipped
-    next = yield* windows[state.phase](context, { job, state, size: records })
+    const { phase } = state
+    const run = (own: SqlContext) => windows[phase](own, { job, state, size: records })
+    next = yield* attributed(context, state.attribution, run)
   }
   if (next === 'ended' && state.phase === 'free' && !state.yields) {
     const ended = yield* finish(context, job, state, now)

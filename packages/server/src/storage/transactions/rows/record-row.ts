@@ -233,7 +233,8 @@ export function writeRecord(context: SqlContext, write: RecordWrite): Transactio
   const isNew = changed === undefined
   const id = String(values['id'])
   return context.dialect.writeRow({
-    ...{ collection: name, id, isNew, conditions, unchanged, answer, isWhole: isWhole && context.batch === undefined },
+    ...{ collection: name, id, isNew, conditions, unchanged, answer, attribution: context.attribution },
+    isWhole: isWhole && context.batch === undefined,
     numbers: isNew ? numbersOf(resource, values) : [],
     change: isNew
       ? (further, numbers) => insertionSql(context, resource, { ...values, ...Object.fromEntries(numbers) }, further)
