@@ -303,7 +303,8 @@ function readDatetime({ history }: Resource, headers: HttpRequest['headers']): n
 const datetimeField = 'accept-datetime'
 
 /**
- * Refuses `Accept-Datetime` for a list of records with a history: the client would take present records for former ones.
+ * Refuses `Accept-Datetime` for a list of records with a history: the client would take present records for former
+ * ones.
  *
  * @throws Fault INVALID_QUERY, MALFORMED_CONDITION
  */

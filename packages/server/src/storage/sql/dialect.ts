@@ -168,7 +168,9 @@ export interface Dialect {
   relevance(texts: readonly WeightedText[], words: readonly string[]): Sql
   /** The columns that hold a record's search words; none where a table of its own holds them. */
   wordColumns(words: () => string): readonly (readonly [string, Sql])[]
-  /** Inserts the search words of records into the table that holds them; `replaces` deletes their former words first. */
+  /**
+   * Inserts the search words of records into the table that holds them; `replaces` deletes their former words first.
+   */
   indexWords(collection: string, records: readonly WordsOf[], replaces: boolean): Transaction<void>
   /** Deletes the search words of the records with these ids, before the records are deleted. */
   deleteWords(collection: string, ids: readonly string[]): Transaction<void>

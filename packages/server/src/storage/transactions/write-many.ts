@@ -1,4 +1,6 @@
-/** Creating and changing the records of an array, all or none (BLK-1, BLK-2), and one that a unique value identifies. */
+/**
+ * Creating and changing the records of an array, all or none (BLK-1, BLK-2), and one that a unique value identifies.
+ */
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { always, comparisonKey, type Scalar } from 'resourced-contract/model/predicate'
 import sql from 'sql-template-tag'
