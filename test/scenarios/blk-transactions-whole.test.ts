@@ -198,3 +198,78 @@ it('BLK-4, EVT-1: each changed record has its events, in the order of the operat
   const expected = ['boxes created', 'tickets created', 'boxes updated', 'boxes deleted', 'tickets deleted']
   assert.deepEqual(kinds.sort(), expected.sort())
 })
+
+it('BLK-4, HIS-1: each changed record keeps its states, with the request that changed it', async (context) => {
+  const resources = Object.entries(boxes.resources).map(([name, each]) => [name, { ...each, history: true }])
+  const { send } = await trialFor(context, { ...boxes, resources: Object.fromEntries(resources) })
+  const made = await send(
+    transaction([
+      create('One', { as: 'box' }),
+      { method: 'POST', path: '/tickets', body: { box_id: { $ref: 'box.id' } }, as: 'ticket' },
+      { method: 'PATCH', path: '/boxes/{box.id}', body: { name: 'Two' } },
+    ]),
+  )
+  assert.deepEqual(statuses(made), [201, 201, 200], made.text)
+  for (const [at, kinds] of [
+    [0, ['updated', 'created']],
+    [1, ['created']],
+  ] as const) {
+    const { data } = (await send({ path: `${made.json.results[at].location}/revisions` })).json
+    assert.deepEqual(data.map(({ kind }: { kind: string }) => kind), kinds) // biome-ignore format: a line
+    for (const { caller, request_id } of data) {
+      assert.deepEqual([caller, request_id], ['root', made.headers['x-request-id']])
+    }
+  }
+})
+
+it('BLK-4, BLK-1, BLK-2: an operation may have an array, and refer to earlier results in it', async (context) => {
+  const current = await trialFor(context, boxes)
+  const { send } = current
+  const many = (...$refs: string[]) => $refs.map(($ref) => ({ box_id: { $ref } }))
+  const there = await current.make('boxes', { name: 'There' })
+  const made = await send(
+    transaction([
+      create('One', { as: 'box' }),
+      { method: 'POST', path: '/tickets', body: many('box.id', 'box.id') },
+      { method: 'POST', path: '/boxes', body: [{ name: 'Two' }, { name: 'Three', twin_id: { $ref: 'box.id' } }] },
+      {
+        method: 'PATCH',
+        path: '/boxes',
+        body: [
+          { id: { $ref: 'box.id' }, name: 'First' },
+          { id: there.id, name: 'x' },
+        ],
+      },
+    ]),
+  )
+  assert.deepEqual(statuses(made), [201, 201, 201, 200], made.text)
+  const [box, tickets, , patched] = made.json.results
+  assert.deepEqual(tickets.body.data.map((each: { box_id: string }) => each.box_id), [box.body.id, box.body.id]) // biome-ignore format: a line
+  assert.deepEqual(patched.body.data.map((each: { name: string }) => each.name), ['First', 'x']) // biome-ignore format: a line
+  assert.equal(await countOf(current, 'boxes'), 4)
+  const wrong = await send(
+    transaction([
+      create('Five', { as: 'box' }),
+      { method: 'POST', path: '/boxes', body: [{ name: 'a' }, { name: 1 }] },
+    ]),
+  )
+  assert.deepEqual([wrong.status, places(wrong)], [400, ['INVALID_TYPE /operations/1/body/1/name']], wrong.text)
+  const refused = await send(
+    transaction([
+      { method: 'POST', path: '/boxes', body: [{ name: 'a' }], as: 'list' },
+      create('b', { body: { name: { $ref: 'list.id' } } }),
+      { method: 'DELETE', path: '/boxes/{list.id}' },
+      { method: 'PATCH', path: '/boxes', body: { name: 'all' } },
+    ]),
+  )
+  assert.deepEqual(places(refused), [
+    'INVALID_TYPE /operations/3/body',
+    'INVALID_VALUE /operations/1/body/name',
+    'INVALID_VALUE /operations/2/path',
+  ])
+  const large = await send(
+    transaction([create('c'), { method: 'POST', path: '/boxes', body: Array(1_000).fill({ name: 'c' }) }]),
+  )
+  assert.deepEqual(places(large), ['TRANSACTION_TOO_LARGE /operations/1'])
+  assert.equal(await countOf(current, 'boxes'), 4)
+})

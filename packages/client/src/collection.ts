@@ -127,7 +127,9 @@ export interface NestedCollection<Types extends CollectionTypes, All = UntypedIn
 }
 
 /** The body of a creation whose address has the value of the field `within`. */
-type NestedBody<Types extends CollectionTypes> = Types extends { readonly within: infer Field extends PropertyKey }
+export type NestedBody<Types extends CollectionTypes> = Types extends {
+  readonly within: infer Field extends PropertyKey
+}
   ? Omit<Types['create'], Field> & Partial<Pick<Types['create'], Field & keyof Types['create']>>
   : Types['create']
 
@@ -370,7 +372,8 @@ function withoutUnset(query: object = {}): object {
   return Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? value.filter(isSet) : value]))
 }
 
-function idOf(target: string | object): string {
+/** The id of what a call is about. */
+export function idOf(target: string | object): string {
   return typeof target === 'string' ? target : String(Reflect.get(target, 'id'))
 }
 

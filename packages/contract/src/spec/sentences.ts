@@ -91,7 +91,7 @@ export const sentences = {
   },
   OPERATION_NOT_ALLOWED: {
     operation:
-      '{method} {path:short} cannot be an operation. There are POST /{collection}, PUT, PATCH and DELETE ' +
+      '{method} {path:short} cannot be an operation. There are POST and PATCH /{collection}, PUT, PATCH and DELETE ' +
       '/{collection}/{id}, and POST /{collection}/{id}/restore; paths have no version and no query.',
   },
   TRANSACTION_TOO_LARGE: {

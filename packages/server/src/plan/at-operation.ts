@@ -5,11 +5,10 @@ import { Fault, type Issue, issue, movedTo } from 'resourced-contract/spec/fault
 export function issuesAt(index: number, issues: readonly Issue[]): Issue[] {
   const place = `/operations/${index}`
   return issues.map((each) => {
-    const { pointer, header } = each
-    const below = header === undefined ? (pointer === undefined ? '' : `/body${pointer}`) : '/if_match'
-    // The operation of a JSON Patch is a part of the pointer.
-    const { operation: _, ...params } = each.params
-    return { ...movedTo({ pointer: `${place}${below}` }, { ...each, params }), header: undefined, parameter: undefined }
+    const { pointer, header, within } = each
+    if (header !== undefined) return { ...movedTo({ pointer: `${place}/if_match` }, each), header: undefined }
+    const isOfBody = pointer !== undefined || within !== undefined
+    return { ...each, parameter: undefined, within: isOfBody ? `${place}/body${within ?? ''}` : place }
   })
 }
 

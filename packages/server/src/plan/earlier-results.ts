@@ -8,9 +8,17 @@ import type { Operation, OperationPlan, TransactionPlan } from './plan.ts'
 
 type Result = Readonly<Record<string, unknown>>
 
-/** The results of the operations that were carried out, by their names. */
+type Filled = OperationPlan | Extract<Outcome, { readonly kind: 'invalid' }>
+
+interface Known {
+  readonly plan: OperationPlan
+  /** `undefined`: the operation has not been carried out yet. */
+  readonly result: (() => Result) | undefined
+}
+
+/** The results of the earlier operations, by their names. */
 export class EarlierResults {
-  readonly #results = new Map<string, () => Result>()
+  readonly #known = new Map<string, Known>()
   /** How many bytes may still be repeated. */
   #room: number
   readonly #most: number
@@ -20,31 +28,48 @@ export class EarlierResults {
     this.#most = mostReferred
   }
 
-  add({ plan, as }: Operation, outcome: Outcome): void {
-    if (as === undefined) return
-    let known: Result | undefined
-    this.#results.set(as, () => {
-      known ??= resultOf(plan, outcome)
-      return known
-    })
+  /** Adds an operation that will be carried out before others that refer to it: its id is known. */
+  expect({ plan, as }: Operation): void {
+    if (as !== undefined) this.#known.set(as, { plan, result: undefined })
   }
 
-  /** The plan with values in place of its references, or what is wrong with them. */
-  fill(plan: OperationPlan): OperationPlan | Extract<Outcome, { readonly kind: 'invalid' }> {
-    if (!('body' in plan)) return plan
+  add({ plan, as }: Operation, outcome: Outcome): void {
+    if (as === undefined) return
+    let made: Result | undefined
+    const result = () => {
+      made ??= resultOf(plan, outcome)
+      return made
+    }
+    this.#known.set(as, { plan, result })
+  }
+
+  /**
+   * The plan with values in place of its references, or what is wrong with them; `undefined`: an operation that it
+   * refers to has not been carried out yet.
+   */
+  fill(plan: OperationPlan): Filled | undefined {
+    const given = bodyOf(plan)
+    if (given === undefined) return plan
     const issues: Issue[] = []
-    const body = replaceReferences(plan.body, (reference) => {
-      const value = this.#valueOf(reference)
+    const room = this.#room
+    let isEarly = false
+    const body = replaceReferences(given, (reference) => {
+      const known = this.#known.get(reference.name)
+      if (known === undefined) return undefined
+      if (reference.member === 'id' && 'id' in known.plan) return known.plan.id
+      if (known.result === undefined) isEarly = true
+      const value = known.result === undefined ? null : this.#valueOf(known.result(), reference)
       if (!isIssue(value)) return value
       issues.push(value)
       return null
     })
-    return issues.length > 0 ? { kind: 'invalid', issues } : { ...plan, body }
+    if (isEarly) this.#room = room
+    if (isEarly) return undefined
+    if (issues.length > 0) return { kind: 'invalid', issues }
+    return 'bodies' in plan ? { ...plan, bodies: body as readonly unknown[] } : ({ ...plan, body } as OperationPlan)
   }
 
-  #valueOf({ name, member, text, pointer, depth }: Reference): unknown {
-    const result = this.#results.get(name)?.()
-    if (result === undefined) return undefined
+  #valueOf(result: Result, { member, text, pointer, depth }: Reference): unknown {
     if (!Object.hasOwn(result, member)) return issue('hiddenResult', { pointer, name: text })
     const value = result[member]
     this.#room -= Buffer.byteLength(JSON.stringify(value))
@@ -53,15 +78,20 @@ export class EarlierResults {
   }
 }
 
+/** What may hold references; `undefined`: nothing. */
+function bodyOf(plan: OperationPlan): unknown {
+  return 'bodies' in plan ? plan.bodies : 'body' in plan ? plan.body : undefined
+}
+
 function isIssue(value: unknown): value is Issue {
   return typeof value === 'object' && value !== null && 'reason' in value && 'params' in value
 }
 
-/** What the caller sees of a result: the id alone, if they may not read the record. */
-function resultOf({ id, versionResource }: OperationPlan, stored: Outcome): Result {
+/** What the caller sees of a result: nothing but its id, if they may not read the record. */
+function resultOf({ versionResource }: OperationPlan, stored: Outcome): Result {
   const outcome = versionResource === undefined ? stored : outcomeFromStored(versionResource, stored)
   const json = outcome.kind === 'created' || outcome.kind === 'updated' ? outcome.json : undefined
-  return json === undefined ? { id } : JSON.parse(json)
+  return json === undefined ? {} : JSON.parse(json)
 }
 
 /** How deep arrays and objects are nested in a value. */

@@ -4,6 +4,7 @@
  */
 import { Fault } from 'resourced-contract/spec/faults'
 import type { Input } from '../request/input.ts'
+import { readArray } from '../request/many.ts'
 import type { Operation } from '../request/operations.ts'
 import { atOperation } from './at-operation.ts'
 import type { OperationPlan, Plan, TransactionPlan } from './plan.ts'
@@ -11,7 +12,10 @@ import { idempotencyOf, type Planning } from './planning.ts'
 
 type TransactionInput = Extract<Input, { readonly kind: 'transaction' }>
 type PlanOne = (planning: Planning, target: Operation['target'], input: OperationInput) => Plan
-type OperationInput = Extract<Input, { readonly kind: 'create' | 'replace' | 'merge' | 'patch' | 'delete' | 'restore' }>
+type OperationInput = Extract<
+  Input,
+  { readonly kind: 'create' | 'replace' | 'merge' | 'patch' | 'write-many' | 'delete' | 'restore' }
+>
 
 /**
  * Plans a transaction.
@@ -27,7 +31,7 @@ export function planTransaction(planning: Planning, input: TransactionInput, pla
   for (const operation of input.operations.slice(0, input.refusal?.index)) {
     const { target, id, as } = operation
     try {
-      const plan = planOne(each, target, inputOf(operation)) as OperationPlan
+      const plan = planOne(each, target, inputOf(operation, catalog.limits.bulk)) as OperationPlan
       operations.push({ plan: plan.kind === 'create' ? { ...plan, id } : plan, ...(as !== undefined && { as }) })
     } catch (error) {
       if (!(error instanceof Fault)) throw error
@@ -49,7 +53,11 @@ export function planTransaction(planning: Planning, input: TransactionInput, pla
   }
 }
 
-function inputOf({ method, target, body, conditions }: Operation): OperationInput {
+function inputOf({ method, target, body, conditions }: Operation, most: number): OperationInput {
+  if (target.kind === 'collection' && Array.isArray(body)) {
+    const keyed = { conditions, idempotencyKey: undefined }
+    return { kind: 'write-many', method: method as 'POST' | 'PATCH', ...readArray(body, most), ...keyed }
+  }
   if (target.kind === 'restore') return { kind: 'restore', conditions, idempotencyKey: undefined }
   if (method === 'DELETE') return { kind: 'delete', conditions, descendants: false }
   if (method === 'POST') return { kind: 'create', body, idempotencyKey: undefined }

@@ -433,7 +433,7 @@ export interface DeleteJob extends Change {
 }
 
 /** A change that an operation of a transaction makes. */
-export type OperationPlan = Create | Update | Delete | Restore
+export type OperationPlan = Create | Update | WriteMany | Delete | Restore
 
 /** An operation of a transaction. */
 export interface Operation {

@@ -6,6 +6,7 @@ import { parseHttpDate } from 'resourced-contract/fields/http-date'
 import { parseIdempotencyKey } from 'resourced-contract/fields/idempotency-key'
 import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
 import { controlParameters } from 'resourced-contract/model/names'
+import { isObject } from 'resourced-contract/model/plain-copy'
 import { isHistory } from 'resourced-contract/model/recorded'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
@@ -373,6 +374,31 @@ async function readBody(
   }
   const value = readJson(await request.readBody(maxBytes), { maxDepth: deepestNesting, maxMembers })
   return { value, mediaType: type.mediaType }
+}
+
+/** How many records a request changes, as far as its input says so. */
+export function changesIn(input: Input): number {
+  switch (input.kind) {
+    case 'write-many':
+      return input.bodies.length
+    case 'transaction':
+      return input.operations.length
+    case 'bulk-delete': {
+      const { ids = [], dry_run: isDryRun } = isObject(input.body) ? input.body : {}
+      return Array.isArray(ids) && isDryRun !== true ? ids.length : 0
+    }
+    case 'create':
+    case 'replace':
+    case 'merge':
+    case 'patch':
+    case 'delete':
+    case 'delete-matching':
+    case 'update-matching':
+    case 'restore':
+      return 1
+    default:
+      return 0
+  }
 }
 
 /** Decides the preferences of a request: those that its address follows (MET-8). */

@@ -36,7 +36,7 @@ type Addressing = Omit<Operation, 'id'>
 
 /** What an operation may be, by the kind of its address. */
 const allowed: Readonly<Record<OperationTarget['kind'], readonly string[]>> = {
-  collection: ['POST'],
+  collection: ['POST', 'PATCH'],
   record: ['PUT', 'PATCH', 'DELETE'],
   restore: ['POST'],
 }
@@ -109,6 +109,11 @@ function readOperation(catalog: Catalog, given: unknown, place: string, issues: 
   }
   const hasBody = target.kind !== 'restore' && method !== 'DELETE'
   if (hasBody && body === undefined) issues.push(issue('required', { pointer: `${place}/body` }))
+  // An object there is a change by filter.
+  const isArray = Array.isArray(body)
+  if (target.kind === 'collection' && method === 'PATCH' && body !== undefined && !isArray) {
+    issues.push(issue('type', { pointer: `${place}/body`, types: ['array'] }))
+  }
   if (!hasBody && body !== undefined) issues.push(issue('bodiless', { pointer: `${place}/body` }))
   const conditions = readCondition(given, target, place, issues)
   const as = given['as'] === undefined ? undefined : readName(given, place, issues)
@@ -194,7 +199,7 @@ function addressOf(operation: Addressing, scope: Scope): Operation {
     const reference = /^\{[^{}]+\}$/.test(id) ? referenceOf(id.slice(1, -1)) : undefined
     if (reference === undefined || !scope.names.has(reference.name)) return id
     const known = earlier(scope, { ...reference, pointer: '/path', depth: 0 })
-    if (known !== undefined && reference.member !== 'id') {
+    if (known !== undefined && (reference.member !== 'id' || !isShown(known, 'id'))) {
       const params = { name: reference.text, wanted: `{${reference.name}.id}` }
       scope.issues.push(issue('pathResult', { pointer: `${scope.place}/path`, ...params }))
     }
@@ -234,7 +239,8 @@ function checkReferences({ body }: Operation, scope: Scope): void {
 }
 
 /** Whether the result of an operation has a member, for callers who may read everything. */
-function isShown({ method, target: { resource } }: Operation, member: string): boolean {
+function isShown({ method, target: { kind, resource }, body }: Operation, member: string): boolean {
+  if (kind === 'collection' && Array.isArray(body)) return false
   if (member === 'id') return true
   return method !== 'DELETE' && (isField(resource, member) || member === 'created_at' || member === 'updated_at')
 }

@@ -26,7 +26,7 @@ const manyChanges: RuleSection = {
         'Transactions: `POST /transactions` with `{"operations": [{"method", "path", "body", "if_match", "as"}]}`, at ' +
         'most 100, runs all of them in order in one transaction, or none: 200 ' +
         '`{"results": [{"status", "location", "etag", "body"}]}`. Operations are POST, PUT, PATCH and DELETE of ' +
-        'declared collections, nested collections and records, and `restore`; anything else is 400 ' +
+        'declared collections (with arrays too), nested collections and records, and `restore`; anything else is 400 ' +
         '`OPERATION_NOT_ALLOWED`. Each obeys every rule that it would alone, and sees what earlier ones have changed. ' +
         'In a body `{"$ref": "box.id"}` stands for a value of the result of the earlier operation with ' +
         '`"as": "box"`, as the caller sees it, in a path `{box.id}` for its id, and `{"$value": …}` for anything as ' +

@@ -18,7 +18,8 @@ export function transactionPaths(
   const codes = declared.flatMap((resource) =>
     (['create', 'replace', 'delete', 'restore'] as const).flatMap((kind) => codesOf(kind, resource, true, declared)),
   )
-  const shown = [...declared.map((resource) => nameOf(resource).one), 'ApiDeletion']
+  const names = declared.map((resource) => nameOf(resource).one)
+  const shown = [...names, ...names.map((name) => `${name}Many`), 'ApiDeletion']
   const result = object(
     {
       status: { type: 'integer', description: 'The status that the operation would have alone.' },
@@ -67,7 +68,7 @@ const operation: Json = object(
       ...{ type: 'string', pattern: '^/[^?#]+$' },
       description: 'A collection, a nested collection, a record or its restoration: without version and query.',
     },
-    body: { description: 'As the body of a request; of PATCH an array is a JSON Patch.' },
+    body: { description: 'As the body of a request. For a record, an array is a JSON Patch.' },
     if_match: { type: 'string', description: 'As `If-Match`.' },
     as: { type: 'string', maxLength: name, pattern: '^[A-Za-z][A-Za-z0-9_]*$', description: 'A name for the result.' },
   },

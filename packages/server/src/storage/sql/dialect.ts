@@ -72,6 +72,12 @@ export type IndexSearch =
   | { readonly all: readonly string[]; readonly prefix?: string }
   | { readonly any: readonly string[] }
 
+/** The search words of a record. */
+export interface WordsOf {
+  readonly id: string
+  readonly words: string
+}
+
 /** A text that is searched, and how much its words count. */
 export interface WeightedText {
   readonly text: Sql
@@ -162,8 +168,8 @@ export interface Dialect {
   relevance(texts: readonly WeightedText[], words: readonly string[]): Sql
   /** The columns that hold a record's search words; none where a table of its own holds them. */
   wordColumns(words: () => string): readonly (readonly [string, Sql])[]
-  /** Inserts the search words of a record into the table that holds them; `replaces` deletes its former words first. */
-  indexWords(collection: string, id: string, words: string, replaces: boolean): Transaction<void>
+  /** Inserts the search words of records into the table that holds them; `replaces` deletes their former words first. */
+  indexWords(collection: string, records: readonly WordsOf[], replaces: boolean): Transaction<void>
   /** Deletes the search words of the records with these ids, before the records are deleted. */
   deleteWords(collection: string, ids: readonly string[]): Transaction<void>
 

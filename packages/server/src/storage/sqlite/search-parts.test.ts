@@ -90,11 +90,11 @@ test('words are added, replaced and deleted in the part of their rows', () => {
   }
   const run = (change: Transaction<void>) => connection.run(change)
   run(deleteWords('tasks', ['600000']))
-  for (const row of rows) run(indexWords('tasks', `${row}`, `every row${row}`, false))
+  for (const row of rows) run(indexWords('tasks', [{ id: `${row}`, words: `every row${row}` }], false))
   assert.deepEqual(migrateTo(database, fields).steps, [])
   const ids = rows.map(String).sort()
   assert.deepEqual(find(database, 'every'), ids)
-  for (const row of rows) run(indexWords('tasks', `${row}`, `every new${row}`, true))
+  for (const row of rows) run(indexWords('tasks', [{ id: `${row}`, words: `every new${row}` }], true))
   assert.deepEqual([find(database, 'every'), find(database, 'row*'), find(database, 'new*')], [ids, [], ids])
   run(deleteWords('tasks', ['1', '32768', '9000000', 'nobody']))
   assert.deepEqual(find(database, 'every'), ['32767', '600000'])
@@ -117,7 +117,7 @@ test('a part is made with its first row, and other connections search it without
   )
   const insert = (row: number) => {
     writer.database.exec(`insert into tasks values (${row}, '${row}', '', '', '', null, null, 1)`)
-    writer.run(indexWords('tasks', `${row}`, 'word', false))
+    writer.run(indexWords('tasks', [{ id: `${row}`, words: 'word' }], false))
   }
   const expected: number[] = []
   for (let part = 0; part <= searchParts; part++) {
@@ -139,7 +139,7 @@ test('a part of a change that is taken back is made again', () => {
   const row = endOfRun(0)
   for (const end of ['rollback', 'commit']) {
     database.exec(`begin; insert into tasks values (${row}, 'a', '', '', '', null, null, 1)`)
-    connection.run(indexWords('tasks', 'a', 'word', false))
+    connection.run(indexWords('tasks', [{ id: 'a', words: 'word' }], false))
     database.exec(end)
     assert.deepEqual(find(database, 'word'), end === 'commit' ? ['a'] : [])
   }

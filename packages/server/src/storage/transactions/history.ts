@@ -13,8 +13,8 @@ import type { SqlContext } from '../sql/context.ts'
 import { predicateSql } from '../sql/predicate.ts'
 import { representationSql, revisionColumn, shownSql, withheldOfStateSql } from '../sql/records.ts'
 import { firstRow, type Row, type Transaction } from '../transaction.ts'
-import { eraseAnswers } from './idempotency.ts'
 import { tick } from './rows/clock.ts'
+import { eraseAnswers } from './rows/kept-answers.ts'
 import { foundOf, hiddenColumn, holdsSql } from './rows/record-row.ts'
 
 /** The revisions of a record, under the alias of the main table. */

@@ -8,9 +8,7 @@ import type { Create, Idempotency, TransactionPlan } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { grantsDigest } from '../sql/records.ts'
 import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
-
-/** How long a key is kept, in milliseconds. */
-const lifetime = 24 * 60 * 60 * 1000
+import { keptFor } from './rows/kept-answers.ts'
 
 /** The most keys that one transaction deletes: other writers wait for it. */
 export const mostExpiredKeys = 1_000
@@ -94,7 +92,7 @@ export function* continueForKey(plan: Repeatable, change: Transaction<Outcome>):
 /** The first answer to a key, or that it came with another body; `undefined`: the key is new, or expired. */
 function* findAnswer(plan: Repeatable, { scope, fingerprint }: Idempotency): Transaction<Earlier | undefined> {
   const { now } = plan
-  const isKept = sql`scope = ${scope} and created_at > ${now - lifetime}`
+  const isKept = sql`scope = ${scope} and created_at > ${now - keptFor}`
   const row = yield* firstRow(sql`select fingerprint, outcome from resourced_idempotency where ${isKept}`)
   if (row === undefined) return undefined
   if (row['fingerprint'] !== fingerprint) return { kind: 'key-reused' }
@@ -154,26 +152,9 @@ function* keepAnswer(
   )
 }
 
-/**
- * Erases records from kept answers: a repeated request then gets its first response without a body.
- */
-export function* eraseAnswers(ids: readonly string[]): Transaction<void> {
-  for (const row of yield sql`select scope, outcome from resourced_idempotency`) {
-    const text = String(row['outcome'])
-    if (!ids.some((id) => text.includes(id))) continue
-    const kept = JSON.parse(text, (name, value) => (isOfAny(ids, name, value) ? '{}' : value)) as KeptAnswer
-    const outcome = JSON.stringify({ ...kept, preferred: { ...kept.preferred, return: 'minimal' } })
-    yield ignoringRows(sql`update resourced_idempotency set outcome = ${outcome} where scope = ${String(row['scope'])}`)
-  }
-}
-
-function isOfAny(ids: readonly string[], name: string, value: unknown): boolean {
-  return name === 'json' && typeof value === 'string' && ids.some((id) => value.includes(id))
-}
-
 /** Deletes expired keys, the oldest first, and returns their number. */
 export function* deleteExpiredKeys(now: number): Transaction<number> {
-  const isExpired = sql`created_at <= ${now - lifetime} order by created_at limit ${mostExpiredKeys}`
+  const isExpired = sql`created_at <= ${now - keptFor} order by created_at limit ${mostExpiredKeys}`
   const expired = sql`select scope from resourced_idempotency where ${isExpired}`
   return (yield sql`delete from resourced_idempotency where scope in (${expired}) returning scope`).length
 }

@@ -24,6 +24,7 @@ import {
 import { deleteExpiredKeys } from './idempotency.ts'
 import { deleteExpiredJobs } from './jobs.ts'
 import { deleteExpiredEvents } from './kept-events.ts'
+import { deleteFormerStates } from './kept-history.ts'
 import { deleteEmptyFigures } from './kept-summary.ts'
 import { Pace } from './pace.ts'
 import { finishJob, keepTotal, openJobs, stateOf } from './rows/job-rows.ts'
@@ -153,6 +154,7 @@ export function jobStore(
       () => deleteExpiredKeys(now),
       () => deleteExpiredJobs(context, now),
       () => deleteExpiredEvents(context, now),
+      () => deleteFormerStates(context, now),
       () => deleteEmptyFigures(context),
       ...(storesExports ? [() => deleteExpiredChunks(now)] : []),
     ]

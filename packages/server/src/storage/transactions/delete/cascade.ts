@@ -22,6 +22,7 @@ import {
   type Transaction,
 } from '../../transaction.ts'
 import { tickAll } from '../rows/clock.ts'
+import { eraseAnswers, keptFor } from '../rows/kept-answers.ts'
 import { removeCounters } from '../rows/numbers.ts'
 import { cascadesOf, resourceOf } from '../rows/pending-deletions.ts'
 
@@ -259,6 +260,9 @@ function markSql(
 export function* removeRows(context: SqlContext, resource: Resource, ids: readonly string[]) {
   const { dialect } = context
   const { name, fields } = resource
+  // Answers are not kept as long as most deleted records.
+  const mayBeAnswered = resource.deletion.gracePeriod < keptFor
+  if (resource.history !== undefined && mayBeAnswered) yield* eraseAnswers(ids)
   yield* removeCounters(context, resource, ids)
   if (fields.some(({ search, items }) => search || items !== undefined)) yield* dialect.deleteWords(name, ids)
   yield ignoringRows(sql`delete from ${tableSql(name)} where ${amongSql(dialect, raw('id'), ids)}`)

@@ -16,7 +16,7 @@ import type { SqlContext } from '../../sql/context.ts'
 import type { Statement, Transaction } from '../../transaction.ts'
 import { tickOne } from './clock.ts'
 import { decideUnmarked } from './other-records.ts'
-import { changeRecord, lockRecords } from './record-row.ts'
+import { lockRecords, rewriteRecord } from './record-row.ts'
 
 /** How many records are read at once: they may be large. */
 const mostRead = 100
@@ -65,7 +65,7 @@ export function* changeEach(
       if (decided.kind !== 'proposal') refused.push([id, decided])
       else if (refused.length === 0 && decided.draft.changed.length > 0) {
         if (keep !== undefined) yield keep(id, formerOf(decided))
-        yield* changeRecord(context, resource, decided.draft)
+        yield* rewriteRecord(context, resource, decided.draft)
         changed.push(id)
       }
     }

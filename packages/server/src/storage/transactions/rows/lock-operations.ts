@@ -31,7 +31,13 @@ export function* lockOperations(
     wanted.set(collection, known)
   }
   for (const { plan } of operations) {
-    if (plan.kind === 'create') {
+    if (plan.kind === 'write-many') {
+      for (const body of plan.update === undefined ? [] : plan.bodies) {
+        if (isObject(body) && typeof body['id'] === 'string') want(plan.resource.name, body['id'], true)
+      }
+      const parent = plan.create?.parent
+      if (parent !== undefined) want(parent.resource.name, parent.id, false)
+    } else if (plan.kind === 'create') {
       if (plan.parent !== undefined) want(plan.parent.resource.name, plan.parent.id, false)
     } else want(plan.resource.name, plan.id, true)
     for (const [collection, id] of referencesIn(plan)) want(collection, id, false)
@@ -46,9 +52,9 @@ export function* lockOperations(
 
 /** The records that a body refers to by their ids. */
 function* referencesIn(plan: OperationPlan): Iterable<[collection: string, id: string]> {
-  if (!('body' in plan)) return
-  const { resource, versionResource, body } = plan
-  for (const [name, value] of valuesOf(body)) {
+  const { resource, versionResource } = plan
+  const values = 'bodies' in plan ? plan.bodies.flatMap(valuesOf) : 'body' in plan ? valuesOf(plan.body) : []
+  for (const [name, value] of values) {
     const field = versionResource === undefined ? name : versionResource.mapping.toStored.get(name)
     const reference = field === undefined ? undefined : resource.field.get(field)?.reference
     if (reference !== undefined && typeof value === 'string') yield [reference.collection, value]

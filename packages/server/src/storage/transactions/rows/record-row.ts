@@ -11,7 +11,7 @@ import type { CurrentRecord, Found } from '../../../plan/check-record.ts'
 import { judge, optimisticAnswers, type Proposal } from '../../../plan/decide.ts'
 import type { Represented } from '../../../plan/outcome.ts'
 import type { Create, Delete, Update, Write } from '../../../plan/plan.ts'
-import { columnsOf, comparisonColumn, subjectSql, tableSql } from '../../sql/columns.ts'
+import { type Column, columnsOf, comparisonColumn, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
@@ -245,23 +245,49 @@ export function writeRecord(context: SqlContext, write: RecordWrite): Transactio
   })
 }
 
-/** Writes a new record that needs no number. The caller advances the clock. */
+/** Writes a new record that needs no number. The caller advances the clock, and indexes its words. */
 export function* insertRecord(context: SqlContext, resource: Resource, record: RecordValues): Transaction<void> {
-  yield ignoringRows(insertionSql(context, resource, record, []))
-  if (isSearched(resource)) {
-    yield* context.dialect.indexWords(resource.name, String(record['id']), searchWords(resource, record), false)
+  if (wordCells(context, resource, record).length > 0) {
+    yield ignoringRows(insertionSql(context, resource, record, []))
+    return
   }
+  // The text is built once for each resource.
+  const slots = context.statements.of(`insert ${resource.name}`, () => {
+    const bound = (column: Column) => slot((about: RecordValues) => boundOf(column, about))
+    const own = (name: string) => slot((about: RecordValues) => about[name])
+    return prebuilt(insertionSql(context, resource, record, [], { bound, own }))
+  })
+  yield ignoringRows(filled(slots, record))
 }
 
-/** Writes the changed fields of a record whose row is locked. The caller advances the clock. */
+/** Writes the changed fields of a record that the transaction has locked. The same is left to the caller. */
 export function* changeRecord(
   context: SqlContext,
   resource: Resource,
   { values, changed }: Pick<Draft, 'values' | 'changed'>,
 ): Transaction<void> {
   yield ignoringRows(updateSql(context, resource, { values, changed }, []))
-  if (!isSearched(resource, changed)) return
-  yield* context.dialect.indexWords(resource.name, String(values['id']), searchWords(resource, values), true)
+}
+
+/** As `changeRecord`, and indexes the search words. */
+export function* rewriteRecord(
+  context: SqlContext,
+  resource: Resource,
+  draft: Pick<Draft, 'values' | 'changed'>,
+): Transaction<void> {
+  yield* changeRecord(context, resource, draft)
+  const { id, words } = wordsOf(resource, draft.values, draft.changed)
+  if (words !== undefined) yield* context.dialect.indexWords(resource.name, [{ id, words }], true)
+}
+
+/** The id and the search words of a record that was written; without words, if they did not change. */
+export function wordsOf(
+  resource: Resource,
+  values: RecordValues,
+  changed?: Draft['changed'],
+): { readonly id: string; readonly words?: string } {
+  const id = String(values['id'])
+  return isSearched(resource, changed) ? { id, words: searchWords(resource, values) } : { id }
 }
 
 /**
@@ -273,12 +299,28 @@ export function* freeValue({ dialect }: SqlContext, resource: Resource, field: s
   yield ignoringRows(sql`update${dialect.orFail} ${tableSql(resource.name)} set ${column} = null where id = ${id}`)
 }
 
+/** The values of a new row: of the columns of fields, and of its own. */
+interface CellValues {
+  readonly bound: (column: Column) => Bound
+  readonly own: (name: string) => Bound
+}
+
+function valuesFrom(record: RecordValues): CellValues {
+  return { bound: (column) => boundOf(column, record), own: (name) => record[name] as string }
+}
+
 /** The statement that inserts a row if conditions hold. */
-function insertionSql(context: SqlContext, resource: Resource, record: RecordValues, conditions: readonly Sql[]): Sql {
+function insertionSql(
+  context: SqlContext,
+  resource: Resource,
+  record: RecordValues,
+  conditions: readonly Sql[],
+  { bound, own }: CellValues = valuesFrom(record),
+): Sql {
   const cells: Cell[] = [
-    ['id', record['id'] as string],
-    ...columnsOf(resource).map((column): Cell => [column.name, boundOf(column, record)]),
-    ...['created_at', 'updated_at'].map((name): Cell => [name, record[name] as string]),
+    ['id', own('id')],
+    ...columnsOf(resource).map((column): Cell => [column.name, bound(column)]),
+    ...['created_at', 'updated_at'].map((name): Cell => [name, own(name)]),
     ['_revision', 1],
     ...wordCells(context, resource, record),
   ]
