@@ -24,7 +24,7 @@ import type { JobError } from '../../storage.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { changeEach, refusalOf } from '../rows/change-records.ts'
 import { tickOne } from '../rows/clock.ts'
-import { rewriteRecord, lockRecords } from '../rows/record-row.ts'
+import { lockRecords, rewriteRecord } from '../rows/record-row.ts'
 import type { After, Window } from './collect.ts'
 import { nextQueued, type StoredChange, undoing, type WorkState } from './work-list.ts'
 
