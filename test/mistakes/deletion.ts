@@ -1,8 +1,12 @@
-/** In how records are deleted. */
+/** In how records are deleted, and many of them changed. */
 import { type Mistake, tasks } from './mistake.ts'
 
 function deletion(name: string, key: string, write: unknown, inner = key, remedy?: RegExp): Mistake {
   return { name, at: `${tasks}/deletion`, write: { [key]: write }, path: `resources.tasks.deletion.${inner}`, remedy }
+}
+
+function updates(name: string, write: unknown, inner: string, remedy?: RegExp): Mistake {
+  return { name, at: `${tasks}/updates`, write, path: `resources.tasks.updates${inner}`, remedy }
 }
 
 export const deletionMistakes: readonly Mistake[] = [
@@ -21,6 +25,10 @@ export const deletionMistakes: readonly Mistake[] = [
   deletion('bulk of true', 'bulk', true, 'bulk', /it is on/),
   deletion('bulk of none', 'bulk', { max: 0 }, 'bulk.max'),
   deletion('by filter', 'byFilter', 'yes', 'byFilter'),
+  updates('updates as a flag', true, '', /byFilter: true/),
+  updates('updates by an unknown key', { byFiltre: true }, '.byFiltre', /"byFilter"/),
+  updates('updates above too many', { byFilter: true, above: 1_001 }, '.above'),
+  updates('updates above without a filter', { above: 10 }, '.above', /byFilter: true/),
   {
     name: 'hard with a grace period',
     at: `${tasks}/deletion`,

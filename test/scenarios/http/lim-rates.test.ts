@@ -1,7 +1,7 @@
 /** LIM: rate limits, and the header fields that report them. */
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import type { RateDeclaration } from 'resourced-contract/model/declaration'
+import type { RateDeclaration } from 'resourced-contract/model/declared-limits'
 import { studio } from '../../declarations.ts'
 import { type Received, type Sent, type Trial, trialFor } from '../../harness.ts'
 import { nowhere } from '../../steps.ts'

@@ -95,6 +95,7 @@ test('missing values have their defaults', () => {
     delete: administrators,
     restore: administrators,
     readDeleted: administrators,
+    readHistory: administrators,
   })
   assert.deepEqual([preconditions, maxAge, owner, within, rules], ['optional', 0, undefined, undefined, []])
 })

@@ -9,16 +9,16 @@ import {
   type Action,
   actions,
   type DeletionDeclaration,
-  type EventLimits,
   type FieldAccessDeclaration,
   type FieldDeclaration,
   type InterfaceDeclaration,
-  type RateDeclaration,
   type ResourceDeclaration,
 } from './declaration.ts'
-import { eventKinds } from './event.ts'
+import type { EventLimits, RateDeclaration } from './declared-limits.ts'
+import { eventKinds, revisionKinds } from './event.ts'
 import { completeField } from './field.ts'
-import { limitDefaults, parseRate, type Rate } from './limits.ts'
+import { limitDefaults, mostChangedAtOnce, parseRate, type Rate, type Rates } from './limits.ts'
+import { historyCollection } from './names.ts'
 import { deepFreeze, plainCopy } from './plain-copy.ts'
 import {
   type Catalog,
@@ -26,12 +26,11 @@ import {
   type Dependent,
   type Field,
   type FieldAccess,
-  type Rates,
   type Resource,
   withIndexes,
 } from './resource.ts'
-import { eventsShape, shapeHash } from './shape.ts'
-import { parseDuration } from './time.ts'
+import { recordedShape, shapeHash } from './shape.ts'
+import { parseDuration, parsePeriod } from './time.ts'
 import { webhookResources } from './webhook-resources.ts'
 
 /**
@@ -55,6 +54,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
       ...startAll(madeByServer, 'by-server'),
       ...startAll(madeForClients, 'for-clients'),
       ...startEvents(resources),
+      ...startHistory(resources),
     ]),
     authorize: declared.authorize,
     limits: {
@@ -116,7 +116,9 @@ function startResource(name: string, declared: ResourceDeclaration, made: Resour
     within: parent?.reference && { field: parent.name, collection: parent.reference.collection },
     unique: uniqueSets(fields, declared.unique ?? []),
     deletion: completeDeletion(declared.deletion ?? {}),
+    updates: { byFilter: false, above: mostChangedAtOnce, ...declared.updates },
     events: declared.events ?? false,
+    history: completeHistory(declared.history),
     order: 'by-id',
     access: completeAccess(declared.access ?? {}),
     prepare: declared.prepare,
@@ -189,6 +191,11 @@ function completeDeletion(declared: DeletionDeclaration): Deletion {
   }
 }
 
+function completeHistory(declared: ResourceDeclaration['history'] = false): Resource['history'] {
+  if (typeof declared === 'boolean') return declared ? { keep: undefined } : undefined
+  return { keep: parsePeriod(declared.keep) }
+}
+
 function completeAccess(declared: NonNullable<ResourceDeclaration['access']>): Resource['access'] {
   const rulesFor = (action: Action) => [declared[action] ?? 'role:admin'].flat() as AccessRule[]
   return Object.fromEntries(actions.map((action) => [action, rulesFor(action)])) as never
@@ -230,7 +237,9 @@ function titleOf(name: string): string {
 }
 
 /** The kinds of jobs. */
-export const jobKinds = ['deletion', 'bulk-deletion', 'filtered-deletion', 'restoration', 'purge', 'export'] as const
+export const jobKinds = [
+  'deletion', 'bulk-deletion', 'filtered-deletion', 'restoration', 'update', 'purge', 'export',
+] as const // biome-ignore format: one row reads best
 export type JobKind = (typeof jobKinds)[number]
 
 /** The states of a job (JOB-2). The last two are final. */
@@ -289,9 +298,41 @@ function startEvents(resources: readonly SingleResource[]): SingleResource[] {
   }
   const shown = resources.filter((resource) => resource.events)
   const started = startResource('events', declared, 'by-server')
-  const shape = eventsShape(started.fields, shown)
+  const shape = recordedShape(started, shown)
   const events: SingleResource = { ...started, order: 'by-position', shape }
   return [events, ...startAll(webhookResources, 'for-clients')]
+}
+
+/** The resource of revisions, where a resource has a history. Triggers of the database write its records. */
+function startHistory(resources: readonly SingleResource[]): SingleResource[] {
+  const shown = resources.filter((resource) => resource.history !== undefined)
+  if (shown.length === 0) return []
+  const declared: ResourceDeclaration = {
+    title: 'Revisions',
+    description: 'The states of records, each with the change that led to it.',
+    fields: {
+      // Clients have these two in the address.
+      collection: { type: 'string', writeOnly: true },
+      record_id: { type: 'string', format: 'uuid', writeOnly: true },
+      kind: { enum: [...revisionKinds], description: 'The change that led to the state.' },
+      caller: {
+        ...{ type: 'string', optional: true },
+        description: 'The id of the caller who made the change; null: unknown, or the server.',
+      },
+      request_id: { type: 'string', optional: true, description: 'The `Request-Id` of the change.' },
+      version: { type: 'string', optional: true, description: 'The version that the change was made in.' },
+      record: {
+        type: 'object',
+        optional: true,
+        description: 'The record after the change; null where it was deleted.',
+      },
+    },
+    access: { read: 'anyone', create: 'nobody', update: 'nobody', delete: 'nobody', restore: 'nobody' },
+    deletion: { variant: 'hard', bulk: false },
+  }
+  const started = startResource(historyCollection, declared, 'by-server')
+  const revisions: SingleResource = { ...started, order: 'by-position' }
+  return [{ ...revisions, shape: recordedShape(revisions, shown) }]
 }
 
 /** The limits of a key: characters of its subject, number of roles, characters of a role and of its claims as JSON. */

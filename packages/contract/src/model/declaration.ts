@@ -9,11 +9,19 @@ import type {
   EventFunction,
   PrepareContext,
 } from './declared-functions.ts'
+import type {
+  EventLimits,
+  ExportLimits,
+  IncludeLimits,
+  KeyLimitsDeclaration,
+  RateDeclaration,
+} from './declared-limits.ts'
 import type { EventKind } from './event.ts'
+import type { SummaryDeclaration } from './kept-summary.ts'
 import type { Comparisons } from './operators.ts'
 
 /** The actions that access rules are declared for (AUT-3). */
-export const actions = ['read', 'create', 'update', 'delete', 'restore', 'readDeleted'] as const
+export const actions = ['read', 'create', 'update', 'delete', 'restore', 'readDeleted', 'readHistory'] as const
 export type Action = (typeof actions)[number]
 
 /** What happens to a record when the record that it refers to is deleted (DEL-4, DEL-5). */
@@ -274,14 +282,6 @@ export interface DeletionDeclaration {
   readonly byFilter?: boolean
 }
 
-/** Figures that are kept with every change of a record (SUM-3). */
-export interface SummaryDeclaration {
-  /** The groups, as `group` of a request names them: at most three; none: one row for all records. */
-  readonly group: readonly string[]
-  /** Fields that are added up: integers and decimals. */
-  readonly sum?: readonly string[]
-}
-
 /** One resource: a collection and its records. */
 export interface ResourceDeclaration {
   readonly title?: string
@@ -294,6 +294,8 @@ export interface ResourceDeclaration {
   /** Fields that are unique together among live records. */
   readonly unique?: readonly (readonly string[])[]
   readonly deletion?: DeletionDeclaration
+  /** Changes by filter (BLK-3); those of more records than `above` are background jobs. */
+  readonly updates?: { readonly byFilter?: boolean; readonly above?: number }
   readonly access?: AccessDeclaration
   /**
    * Completes the record that a request creates or changes, inside the transaction (RES-13). It returns the values to
@@ -314,6 +316,14 @@ export interface ResourceDeclaration {
   readonly events?: boolean
   /** Summaries whose figures are kept, by name: they cost the same however many records there are (SUM-3). */
   readonly summaries?: Readonly<Record<string, SummaryDeclaration>>
+  /** Each state of each record is kept (HIS-1): for good, or for a time after its successor came. */
+  readonly history?: boolean | HistoryDeclaration
+}
+
+/** How long former states of records are kept. */
+export interface HistoryDeclaration {
+  /** An ISO 8601 duration of weeks, days, hours, minutes and seconds: `P90D`. */
+  readonly keep: string
 }
 
 /** A version of the interface. Dates are `YYYY-MM-DD` (midnight, UTC) or date-times. */
@@ -363,52 +373,6 @@ export interface ChangeDeclaration {
   readonly remove?: Readonly<Record<string, RemovedField>>
   /** By the field's name in this version. */
   readonly convert?: Readonly<Record<string, ConvertedField>>
-}
-
-/** Rate limits (LIM-1), each as `N/second`, `N/minute` or `N/hour`. */
-export interface RateDeclaration {
-  /** Requests of one caller; default `600/minute`. */
-  readonly caller?: string
-  /** Failed authentications from one address; default `60/minute`. */
-  readonly address?: string
-  /** Records that one caller changes; by default any number. */
-  readonly changes?: string
-  /** Requests of one caller for an action, by `collection.action`; `*` is any collection or action. */
-  readonly actions?: Readonly<Record<string, string>>
-}
-
-/** Limits of API keys that are created over HTTP (AUT-10). */
-export interface KeyLimitsDeclaration {
-  /** The most keys of one subject that are neither revoked nor expired; default 100. */
-  readonly perSubject?: number
-  /** The roles that allow callers to create keys that outlive their own credential; default: none. */
-  readonly lastingRoles?: readonly string[]
-}
-
-/** Limits of related records in one response (REL-1, REL-5). */
-export interface IncludeLimits {
-  /** The most paths that an `include` names; default 8. */
-  readonly paths?: number
-  /** The most records that a response includes; default 1,000. */
-  readonly records?: number
-}
-
-/** Limits of exports (LIM-8). */
-export interface ExportLimits {
-  /** The most exports of one caller; default 20. */
-  readonly count?: number
-  /** The most bytes of all files of one caller; default 1 GiB. */
-  readonly bytes?: number
-  /** The most bytes of the files of all callers; default 10 GiB. */
-  readonly total?: number
-}
-
-/** Limits of events. */
-export interface EventLimits {
-  /** How long events are kept: an ISO 8601 duration of weeks, days, hours, minutes and seconds; default `P7D`. */
-  readonly retention?: string
-  /** The most open streams of one caller; default 20. */
-  readonly streams?: number
 }
 
 /** The places where a request can name its version. */

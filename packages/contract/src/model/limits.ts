@@ -20,6 +20,9 @@ export const limitDefaults = {
   events: { retention: 'P7D', streams: 20 },
 } as const
 
+/** The most records that a change by filter changes in one transaction (BLK-3). */
+export const mostChangedAtOnce = 1_000
+
 /** The actions that rates can be declared for. Reading deleted records counts as a read. */
 export const countedActions = ['read', 'create', 'update', 'delete', 'restore'] as const satisfies readonly Action[]
 export type CountedAction = (typeof countedActions)[number]
@@ -43,4 +46,16 @@ export function parseRate(text: string): Rate | undefined {
   const [, most, unit = ''] = /^([1-9]\d{0,8})\/(second|minute|hour)$/.exec(text) ?? []
   const window = units[unit]
   return window === undefined ? undefined : { most: Number(most), window }
+}
+
+/** Rate limits (LIM-1). */
+export interface Rates {
+  /** Requests of one caller. */
+  readonly caller: Rate
+  /** Failed authentications from one address. */
+  readonly address: Rate
+  /** Records that one caller changes; `undefined`: any number. */
+  readonly changes?: Rate
+  /** Requests of one caller for an action, by `collection.action`; either may be `*`. */
+  readonly actions: ReadonlyMap<string, Rate>
 }

@@ -108,6 +108,13 @@ export const faults = {
     meaning: 'The address exists and does not support this method.',
     remedy: 'Use one of the methods that Allow names.',
   },
+  UPDATE_BY_FILTER_NOT_DECLARED: {
+    status: 405,
+    title: 'The collection takes no changes by filter',
+    rule: 'BLK-3',
+    meaning: 'A PATCH of a collection, and its resource does not declare updates: { byFilter: true }.',
+    remedy: 'Change the records one by one, or declare it.',
+  },
   VERSION_RETIRED: {
     status: 410,
     title: 'The version is retired',
@@ -198,10 +205,19 @@ export const faults = {
   },
   FILTER_REQUIRED: {
     status: 400,
-    title: 'A deletion by filter needs a filter',
+    title: 'A deletion or change by filter needs a filter',
     rule: 'DEL-10',
-    meaning: 'A deletion of a collection has no filter that says which records to delete.',
-    remedy: 'Add a filter. To delete everything, use one that matches everything, for instance created_at[lte].',
+    meaning: 'A DELETE or PATCH of a collection has no filter that says which records to delete or to change.',
+    remedy: 'Add a filter. To mean every record, use one that matches everything, for instance created_at[lte].',
+  },
+  OPERATION_NOT_ALLOWED: {
+    status: 400,
+    title: 'A transaction cannot contain this operation',
+    rule: 'BLK-4',
+    meaning:
+      'An operation of a transaction is something else than POST to a collection, PUT, PATCH or DELETE of a record, or ' +
+      'the restoration of a record.',
+    remedy: 'Send the operation as a request of its own. A path begins with the collection, and has no query.',
   },
   INVALID_CURSOR: {
     status: 400,
@@ -352,12 +368,29 @@ export const faults = {
       'Wait until the job has ended. Then the record is deleted, or can be restored with everything that was ' +
       'deleted with it.',
   },
+  BEING_CHANGED: {
+    status: 409,
+    title: 'The record is being changed',
+    rule: 'BLK-3',
+    meaning: 'A background change by filter includes the record, or another record that the request would change.',
+    remedy: 'Wait until the job has ended, then send the request again.',
+  },
   TOO_MANY_AFFECTED: {
     status: 409,
     title: 'More records match than may be affected',
     rule: 'DEL-10',
-    meaning: 'A deletion by filter would delete more records than max-affected allows; none was deleted.',
+    meaning:
+      'A deletion or change by filter would concern more records than max-affected allows; none was deleted or changed.',
     remedy: 'Check which records match, narrow the filter, or allow the number that errors names.',
+  },
+  TRANSACTION_TOO_LARGE: {
+    status: 409,
+    title: 'The transaction would change too many records',
+    rule: 'BLK-4',
+    meaning:
+      'All operations of the transaction together would change more than 1,000 records, or one of them would be a ' +
+      'background job.',
+    remedy: 'Send fewer operations at once. A large deletion or restoration is a request of its own.',
   },
   EXPORT_QUOTA: {
     status: 409,

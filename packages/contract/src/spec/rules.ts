@@ -1,10 +1,12 @@
 /** All rules of the interface, and the order of their sections. */
 
 import { accessRules } from './rules/access.ts'
+import { changeRules } from './rules/changes.ts'
 import { collectionRules } from './rules/collections.ts'
 import { conditionRules } from './rules/conditions.ts'
 import { deletionRules } from './rules/deletion.ts'
 import { eventRules } from './rules/events.ts'
+import { historyRules } from './rules/history.ts'
 import { manyRules } from './rules/many.ts'
 import { operationRules } from './rules/operation.ts'
 import { relatedRules } from './rules/related.ts'
@@ -16,11 +18,13 @@ export const ruleSections: readonly RuleSection[] = [
   ...resourceRules,
   ...collectionRules,
   ...relatedRules,
+  ...changeRules,
   ...conditionRules,
   ...manyRules,
   ...deletionRules,
   ...accessRules,
   ...eventRules,
+  ...historyRules,
   ...operationRules,
 ]
 

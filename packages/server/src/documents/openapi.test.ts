@@ -72,6 +72,7 @@ test('every address of the interface has its methods', () => {
     '/jobs/{id}': ['get', 'delete'],
     '/api-keys': ['get', 'post'],
     '/api-keys/{id}': ['get', 'delete'],
+    '/transactions': ['post'],
     '/exports': ['post'],
     '/exports/{id}': ['delete'],
     '/exports/{id}/content': ['get'],
@@ -225,8 +226,10 @@ test('a retired version has an end at the root only where no path names the vers
 
 test('DOC-7: every fault is listed with its status', () => {
   const named = new Set<string>()
-  const withEvents = documentOf({ tasks: { fields: { title: { type: 'string' } }, events: true } })
-  for (const [code, { status }] of [document, versioned, withEvents].flatMap((each) =>
+  const more = documentOf({
+    tasks: { fields: { title: { type: 'string' } }, events: true, updates: { byFilter: true } },
+  })
+  for (const [code, { status }] of [document, versioned, more].flatMap((each) =>
     Object.entries<Any>(each['x-problems'].codes),
   )) {
     assert.equal(faults[code as keyof typeof faults].status, status, code)

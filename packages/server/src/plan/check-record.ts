@@ -15,11 +15,13 @@ import type {
   DeleteJob,
   DeleteMatching,
   DeleteWebhook,
+  EraseHistory,
   ReadPage,
   ReadRecord,
   Restore,
   RevokeKey,
   Update,
+  UpdateMatching,
 } from './plan.ts'
 
 /** The state of the record at the address of a plan. */
@@ -44,21 +46,17 @@ export interface RecordAccess {
   readonly locked?: ReadonlySet<string>
 }
 
+type Checked = ReadRecord | Update | Delete | Restore | EraseHistory | RevokeKey | DeleteJob | DeleteWebhook
+
 /** The refusal, or the 304, that ends a plan; `undefined`: the plan goes on. */
-export function checkRecord(
-  plan: ReadRecord | Update | Delete | Restore | RevokeKey | DeleteJob | DeleteWebhook,
-  found: Found | undefined,
-): Outcome | undefined {
+export function checkRecord(plan: Checked, found: Found | undefined): Outcome | undefined {
   if (found === undefined) return { kind: 'missing' }
   if (!found.permitted) return { kind: 'forbidden' }
   return checkConditions(plan, found)
 }
 
 /** The same for a record that is there, and that the caller may use. */
-export function checkConditions(
-  plan: ReadRecord | Update | Delete | Restore | RevokeKey | DeleteJob | DeleteWebhook,
-  found: Validators,
-): Outcome | undefined {
+export function checkConditions(plan: Checked, found: Validators): Outcome | undefined {
   const { kind, resource, versionResource, conditions } = plan
   const isRead = kind === 'read-record'
   const isConditioned = conditions.ifMatch !== undefined || conditions.ifUnmodifiedSince !== undefined
@@ -84,7 +82,9 @@ export function checkPage({ conditions }: Pick<ReadPage, 'conditions'>, tag: str
 const untagged = { tag: { opaque: '', weak: true }, matchTags: [] }
 
 /** The same for the records that match a filter: together they have no entity tag, so no tag matches. */
-export function checkFilterConditions({ conditions }: Pick<DeleteMatching, 'conditions'>): Outcome | undefined {
+export function checkFilterConditions({
+  conditions,
+}: Pick<DeleteMatching | UpdateMatching, 'conditions'>): Outcome | undefined {
   const verdict = decidePreconditions({ method: 'DELETE', conditions, current: untagged })
   return typeof verdict === 'object' ? { kind: 'stale', header: verdict.failed } : undefined
 }

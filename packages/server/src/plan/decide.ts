@@ -95,10 +95,18 @@ export function proposeUpdate(catalog: Catalog, plan: Update, current: CurrentRe
   const { found, record } = current
   const ended = checkRecord(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
-  const drafted = draftUpdate(plan, record, current, catalog.limits)
-  return drafted.kind === 'draft'
-    ? propose(catalog, plan, { draft: drafted.draft, current: record, access: current })
-    : drafted
+  return proposeChange(catalog, plan, record, current)
+}
+
+/** The same of a record that the caller may change, whatever the preconditions. */
+export function proposeChange(
+  catalog: Catalog,
+  plan: Update,
+  record: RecordValues,
+  access: RecordAccess,
+): Proposal | Outcome {
+  const drafted = draftUpdate(plan, record, access, catalog.limits)
+  return drafted.kind === 'draft' ? propose(catalog, plan, { draft: drafted.draft, current: record, access }) : drafted
 }
 
 /** A change as the request makes it. */

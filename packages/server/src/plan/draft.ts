@@ -220,6 +220,21 @@ export function draftOfUpdate(
   return { values, issues, changed, ...decisive(assigned, refused) }
 }
 
+/** What is wrong with a merge patch of any record: fields that it may not have, and values that do not fit. */
+export function patchIssues(plan: Update): Issue[] {
+  const asked = plan.versionResource === undefined ? plan : { ...plan, resource: plan.versionResource }
+  const { body, issues } = bodyOf(asked.resource, asked.body)
+  for (const name of systemFields) if (Object.hasOwn(body, name)) issues.push(readOnly(name))
+  const sources = { caller: plan.caller, at: timestamp(plan.now) }
+  for (const field of asked.resource.fields) {
+    const sent = Object.hasOwn(body, field.name) ? body[field.name] : undefined
+    if (sent === undefined || isObject(sent)) continue
+    if (isAssignable(asked, field)) settle(field, sent, { issues, sources })
+    else issues.push(readOnly(field.name))
+  }
+  return issues
+}
+
 /** Whether an update leaves a field as it is. */
 function isSame({ plan, sent, current, isHidden }: FieldUpdate, next: unknown): boolean {
   // These gave the current value itself if nothing changed. To compare all members again would take long.

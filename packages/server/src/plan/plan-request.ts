@@ -6,14 +6,14 @@
 import type { Action, OnDelete } from 'resourced-contract/model/declaration'
 import { mapGrants } from 'resourced-contract/model/field-grants'
 import { isObject } from 'resourced-contract/model/plain-copy'
-import { allOf, type Predicate } from 'resourced-contract/model/predicate'
-import { isMapped, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
-import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
+import { allOf, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
+import { isMapped, type Resource } from 'resourced-contract/model/resource'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import { isAdministrator, mayRestrictFields, permit, throughFields, withDeletedParents } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
-import { filterRequired } from '../request/list-query.ts'
-import type { Target } from '../request/target.ts'
+import { filterRequired, type Selected } from '../request/list-query.ts'
+import { type HistoryTarget, isHistoryOf, type Target } from '../request/target.ts'
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { bindingOf, openCursor } from './cursor.ts'
@@ -31,14 +31,16 @@ import type {
   Update,
   WriteMany,
 } from './plan.ts'
-import { eventsIn } from './plan-events.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
 import { fieldGrantsOf, readableFieldsOf, readableReferencesOf, targetsOf } from './plan-fields.ts'
+import { formerState, listedRevisions, planErasure, withDeletedRecords } from './plan-history.ts'
 import { includeOf } from './plan-include.ts'
 import { planKey, planRevocation } from './plan-key.ts'
 import { planSummary } from './plan-summary.ts'
+import { planTransaction } from './plan-transaction.ts'
 import { planDelivery, planWebhook, planWebhookDeletion, planWebhookUpdate } from './plan-webhook.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
+import { requiredGrant } from './required-grant.ts'
 import { permittedSelection, selectionOf } from './select.ts'
 
 type ResourceTarget = Extract<Target, { readonly resource: Resource }>
@@ -61,10 +63,13 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
     return planSummary(planning, planRequest(planning, { kind: 'collection', resource }, records) as ReadPage, input)
   }
   if ('resource' in target && isMapped(target.resource)) {
-    const { resource: versionResource } = target
-    return { ...planRequest(planning, translateTarget(target), input), versionResource } as Plan
+    // The tag of an erasure is that of its record.
+    const versionResource = input.kind === 'erase' && isHistoryOf(target) ? target.parent.resource : target.resource
+    const plan = planRequest(planning, translateTarget(target), input)
+    return { ...plan, ...(isMapped(versionResource) && { versionResource }) } as Plan
   }
   if (input.kind === 'export') return planExport(planning, input)
+  if (input.kind === 'transaction') return planTransaction(planning, input, planRequest)
   if (input.kind === 'delete' && target.kind === 'export') {
     return planJobDeletion(planning, { id: target.id, mustExport: true }, input.conditions)
   }
@@ -88,7 +93,7 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
 function planForClient(
   planning: Planning,
   target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' }>,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' | 'transaction' }>,
 ): Plan | undefined {
   const { resource } = target
   switch (resource.name) {
@@ -115,7 +120,7 @@ function planForClient(
 function planForResource(
   planning: Planning,
   target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' }>,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' | 'transaction' }>,
 ): Plan {
   const { caller, catalog, now } = planning
   const { resource } = target
@@ -123,11 +128,13 @@ function planForResource(
   const required = (action: Action) => requiredGrant(planning, action, resource)
   switch (input.kind) {
     case 'read-record': {
-      const { fields, conditions } = input
-      const permitted = required('read')
+      const { fields, conditions, at, includeDeleted } = input
+      const granted = required('read')
+      const permitted = includeDeleted ? withDeletedRecords(planning, granted) : granted
       const include = includeOf(planning, input.include, { conditions, includesDeleted: false })
       return {
         ...{ kind: 'read-record', resource, id, permitted, fields },
+        ...(at !== undefined && { former: formerState(planning, resource, at, includeDeleted) }),
         ...(include === undefined ? { conditions } : { conditions: {}, include }),
         ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
       }
@@ -157,13 +164,25 @@ function planForResource(
       return planUpdate(planning, resource, id, input)
     case 'delete':
       return planDeletion(planning, resource, id, { conditions: input.conditions, permitted: required('delete') })
+    case 'erase':
+      return planErasure(planning, (target as HistoryTarget).parent, input)
     case 'preview':
       return planPreview(planning, resource, { ids: [id], isBulk: false })
     case 'bulk-delete':
     case 'delete-matching':
       return planBulkDeletion(planning, resource, input, allOf([required('delete'), required('read')]))
+    case 'update-matching': {
+      const permitted = allOf([required('update'), required('read')])
+      const update = planUpdate(planning, resource, id, { kind: 'merge', body: input.body, conditions: {} })
+      const { id: change, ...work } = workOf(planning, resource.updates.above)
+      return {
+        ...{ kind: 'update-matching', resource, update, change, ...work, permitted, caller, now },
+        ...{ filter: matchedBy(planning, resource, input.selected, 'changed'), most: planning.preferred.most },
+        conditions: input.conditions,
+      }
+    }
     case 'restore': {
-      const { id: restoration, ...work } = workOf(planning, resource, mostRestored)
+      const { id: restoration, ...work } = workOf(planning, mostRestored, resource)
       return {
         kind: 'restore',
         resource,
@@ -189,19 +208,26 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
   // The access rules of events find deleted records by themselves (EVT-4).
   const isBin = input.query.includeDeleted !== false && resource.order === 'by-id'
   const inBin = (predicate: Predicate) => (isBin ? withDeletedParents(planning, predicate) : predicate)
-  const { search, fields, page, includeDeleted, binding, key } = input.query
-  const parent = parentOf(planning, target)
-  const permitted = requiredGrant(planning, 'read', resource)
+  const { search, page, includeDeleted, binding, key: asked } = input.query
+  const isTimeMap = isHistoryOf(target) && planning.prefersLinks === true
+  const fields = isTimeMap ? ['kind', 'created_at'] : input.query.fields
+  const key = isTimeMap ? undefined : asked
+  const history = isHistoryOf(target) ? listedRevisions(planning, target.parent, includeDeleted !== false) : undefined
+  const parent = history?.parent ?? parentOf(planning, target)
+  const permitted = history?.permitted ?? requiredGrant(planning, 'read', resource)
   const { parts, versionFilter } = selectionOf(planning, resource, input.query)
   const selection = { parts, sort: input.query.sort, parentField: parent?.field, change: inBin }
-  const { filter, sort } = permittedSelection(planning, resource, selection)
-  const deleted = includeDeleted
-    ? {
-        permitted: inBin(allOf([requiredGrant(planning, 'readDeleted', resource), permitted])),
-        since: retainedSince(resource, now),
-        only: includeDeleted === 'only',
-      }
-    : undefined
+  const selected = permittedSelection(planning, resource, selection)
+  const filter = history === undefined ? selected.filter : allOf([history.filter, selected.filter])
+  const sort = history === undefined || selected.sort.length > 0 ? selected.sort : newestFirst
+  const deleted =
+    includeDeleted && history === undefined
+      ? {
+          permitted: inBin(allOf([requiredGrant(planning, 'readDeleted', resource), permitted])),
+          since: retainedSince(resource, now),
+          only: includeDeleted === 'only',
+        }
+      : undefined
   const include = includeOf(planning, input.query.include, { ...input, includesDeleted: isBin })
   const conditions = include === undefined ? input.conditions : {}
   const { readableFields } = mayRestrictFields(resource) ? readableFieldsOf(planning, resource) : {}
@@ -209,6 +235,7 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
     ...({ kind: 'read-page', resource, parent, filter, versionFilter, permitted, search, deleted, sort } as const),
     ...(readableFields && { readableFields: mapGrants(readableFields, inBin) }),
     ...(include && { include }),
+    ...(isTimeMap && { isTimeMap }),
   }
   if (page.style !== 'cursor') return { ...list, page, fields, conditions, key }
   const cursorBinding = bindingOf(versionCatalog, resource, parent, binding)
@@ -216,6 +243,9 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
   const position = openCursor(cursorSecret, cursorBinding, page.cursor)
   return { ...list, page: { style: 'cursor', limit: page.limit, position }, fields, conditions, key, cursorBinding }
 }
+
+/** The order of revisions. */
+const newestFirst: readonly SortTerm[] = [{ field: 'created_at', descending: true }]
 
 function planUpdate(
   planning: Planning,
@@ -280,28 +310,6 @@ function parentOf({ catalog, caller }: Planning, target: ResourceTarget): Parent
   return { resource, id, field, permitted: permit(catalog, caller, 'read', resource) }
 }
 
-const verbs: Readonly<Record<Action, string>> = {
-  read: 'read',
-  create: 'create',
-  update: 'change',
-  delete: 'delete',
-  restore: 'restore',
-  readDeleted: 'see deleted',
-}
-
-/**
- * The records on which the caller may act.
- *
- * @throws Fault FORBIDDEN if there can be none
- */
-function requiredGrant({ catalog, versionCatalog, caller }: Planning, action: Action, resource: Resource): Predicate {
-  const granted = permit(catalog, caller, action, resource)
-  const predicate = granted.kind === 'event' ? eventsIn(versionCatalog, granted) : granted
-  if (predicate.kind !== 'never') return predicate
-  const { name } = resourceOfStored(versionCatalog, resource.name) ?? resource
-  throw fault('FORBIDDEN', { detail: `Your credential does not allow you to ${verbs[action]} ${name}.` })
-}
-
 /** Plans the deletion of one record. */
 function planDeletion(
   planning: Planning,
@@ -339,9 +347,7 @@ function planBulkDeletion(
   const removal = removalOf(planning, resource, permitted)
   if (input.kind === 'delete-matching') {
     const { conditions } = input
-    const { parts } = selectionOf(planning, resource, input.selected)
-    if (parts.every((part) => part.filter.kind === 'always')) throw filterRequired()
-    const { filter } = permittedSelection(planning, resource, { parts })
+    const filter = matchedBy(planning, resource, input.selected, 'deleted')
     return { kind: 'delete-matching', filter, conditions, most: planning.preferred.most, ...removal }
   }
   const read = readBulkIds(input.body, resource.deletion.bulk?.max ?? 0)
@@ -351,11 +357,23 @@ function planBulkDeletion(
   return { kind: 'bulk-delete', ids, issues, idempotency, ...removal }
 }
 
-/** The id of a deletion or restoration, and when it becomes a job. */
-function workOf({ preferred, basePath }: Planning, { deletion }: Resource, most: number) {
+/**
+ * The records that a request by filter is about.
+ *
+ * @throws Fault FILTER_REQUIRED if these are all
+ */
+function matchedBy(planning: Planning, resource: Resource, selected: Selected, done: 'deleted' | 'changed'): Predicate {
+  const { parts } = selectionOf(planning, resource, selected)
+  if (parts.every((part) => part.filter.kind === 'always')) throw filterRequired(done)
+  return permittedSelection(planning, resource, { parts }).filter
+}
+
+/** The id of a change of many records, and when it becomes a job. */
+function workOf({ preferred, basePath }: Planning, most: number, deleted?: Resource) {
   const id = uuidv7()
   // Clients cannot turn deletions into jobs where the declaration rules jobs out.
-  const asynchronously = preferred.asynchronously && deletion.asynchronous.above !== Number.POSITIVE_INFINITY
+  const isRuledOut = deleted?.deletion.asynchronous.above === Number.POSITIVE_INFINITY
+  const asynchronously = preferred.asynchronously && !isRuledOut
   return { id, statusUrl: `${basePath}/jobs/${id}`, above: asynchronously ? 0 : most }
 }
 
@@ -364,7 +382,7 @@ const mostRestored = 5_000
 
 function removalOf(planning: Planning, resource: Resource, permitted: Predicate): Removal {
   const { caller, catalog, now } = planning
-  const { id: deletion, ...work } = workOf(planning, resource, resource.deletion.asynchronous.above)
+  const { id: deletion, ...work } = workOf(planning, resource.deletion.asynchronous.above, resource)
   const concerned = [...catalog.resources.values()].filter(
     (each) => each === resource || each.fields.some(({ reference }) => isDecisive(reference?.onDelete)),
   )

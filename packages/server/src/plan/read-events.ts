@@ -1,4 +1,4 @@
-/** Reading events in their order: the plan, and what it finds. It belongs to `EventStore`. */
+/** Reads of events, between the readers of events and the storage (EVT-2). */
 import type { EventKind, EventPosition } from 'resourced-contract/model/event'
 import type { Predicate } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'

@@ -184,15 +184,16 @@ function readIncludeDeleted(text: string | undefined, issues: Issue[]): ListQuer
 }
 
 /**
- * Reads which records of a collection are to be deleted (DEL-10): filters and a condition alone, and at least one
- * comparison.
+ * Reads which records of a collection are to be deleted or changed (DEL-10, BLK-3): filters and a condition alone, and
+ * at least one comparison.
  *
  * @throws Fault INVALID_QUERY, FILTER_REQUIRED
  */
-export function readDeletionFilter(
+export function readMatchFilter(
   resource: Resource,
   parameters: readonly Parameter[],
   catalog: RelatedCatalog,
+  done: 'deleted' | 'changed',
 ): Selected {
   const issues: Issue[] = []
   const filters: Parameter[] = []
@@ -208,13 +209,13 @@ export function readDeletionFilter(
   const { filter, related, where } = readFilters({ resource, catalog }, filters, { condition: given }, issues)
   if (issues.length > 0) throw invalidQuery(issues)
   const hasFilter = filters.length > 0 || (where !== undefined && hasComparison(where.condition))
-  if (!hasFilter) throw filterRequired()
+  if (!hasFilter) throw filterRequired(done)
   return { ...storedQuery(catalog, resource, filter), related, where }
 }
 
-/** The refusal of a deletion by filter that would delete every record. */
-export function filterRequired(): Fault {
-  const detail = 'Without a filter nothing is deleted. Add a filter, such as ?status=done.'
+/** The refusal of a request that would delete or change every record. */
+export function filterRequired(done: 'deleted' | 'changed'): Fault {
+  const detail = `Without a filter nothing is ${done}. Add a filter, such as ?status=done.`
   return fault('FILTER_REQUIRED', { detail })
 }
 

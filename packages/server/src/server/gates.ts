@@ -9,7 +9,7 @@ import type { CallerView } from 'resourced-contract/model/declared-functions'
 import { type Catalog, type Resource, storedResource } from 'resourced-contract/model/resource'
 import { fault } from 'resourced-contract/spec/faults'
 import { headLimits } from 'resourced-contract/spec/limits'
-import { streamType } from 'resourced-contract/spec/media-types'
+import { linkType, streamType } from 'resourced-contract/spec/media-types'
 import { isPreflight, preflightHeaders } from '../http/cors.ts'
 import { type HttpResponse, pathWithin, type ResponseHeaders } from '../http/message.ts'
 import { accepts, prefers } from '../http/preferences.ts'
@@ -22,6 +22,7 @@ import {
   type Found,
   findTarget,
   isEventList,
+  isHistoryOf,
   methodsOf,
   type PageTarget,
   requireMethod,
@@ -225,7 +226,7 @@ export function requireAddress(rated: Rated): Addressed | HttpResponse {
 export function accept(addressed: Addressed): Accepted | HttpResponse {
   const { app, caller, choice, request, target } = addressed
   if (request.method === 'OPTIONS') return addressOptions(app.catalog, caller, target, choice.version.vendorType)
-  return { ...addressed, isStream: requireAcceptable(addressed) }
+  return { ...addressed, form: requireAcceptable(addressed) }
 }
 
 /**
@@ -264,17 +265,20 @@ function mayDoAnything(catalog: Catalog, caller: CallerView, resource: Resource)
 /**
  * Requires that the client accepts the response. The media type of an export's file is known only from its job.
  *
- * @returns whether the response is a stream of events
+ * @returns the form of the response
  * @throws Fault NOT_ACCEPTABLE
  */
-function requireAcceptable({ choice, request, target }: Addressed): boolean {
-  const mayStream = isEventList(target) && (request.method === 'GET' || request.method === 'HEAD')
+function requireAcceptable({ choice, request, target }: Addressed): Accepted['form'] {
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  // The history of a record is a time map too (RFC 7089).
+  const other = isRead && isEventList(target) ? streamType : isRead && isHistoryOf(target) ? linkType : undefined
   const { accept } = request.headers
-  if (mayStream && prefers(accept, streamType, choice.mediaType ?? 'application/json')) return true
+  if (other !== undefined && prefers(accept, other, choice.mediaType ?? 'application/json'))
+    return other === streamType ? 'stream' : 'links'
   const isMetrics = target.kind === 'metrics'
   const mediaType = isMetrics ? 'text/plain' : choice.mediaType
-  if (target.kind === 'export-content' || accepts(accept, mediaType)) return false
+  if (target.kind === 'export-content' || accepts(accept, mediaType)) return 'usual'
   const own = isMetrics ? mediaType : (choice.version.vendorType ?? 'application/json')
-  const detail = `The representations here are ${own}${mayStream ? ` and ${streamType}` : ''}.`
+  const detail = `The representations here are ${own}${other === undefined ? '' : ` and ${other}`}.`
   throw fault('NOT_ACCEPTABLE', { detail })
 }

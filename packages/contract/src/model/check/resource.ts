@@ -5,7 +5,7 @@ import { actions, ruleCodeForm } from '../declaration.ts'
 import { eventKinds } from '../event.ts'
 import { suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
-import { parseDuration } from '../time.ts'
+import { parseDuration, parsePeriod } from '../time.ts'
 import { checkCondition } from './conditions.ts'
 import { checkFieldAccess } from './field-access.ts'
 import { checkFields } from './fields.ts'
@@ -22,9 +22,11 @@ export function checkResource(resource: ResourceView, resources: ResourceViews):
   checkUnique(resource)
   checkSummaries(resource)
   checkDeletion(resource)
+  checkUpdates(resource)
   const dependencies = checkAccess(resource, resources)
   checkPrepare(part.key('prepare'))
   checkEventFunctions(resource)
+  checkHistory(resource)
   checkFieldAccess(resource, resources, checkAccessRules)
   checkRules(resource, resources)
   return dependencies
@@ -119,6 +121,14 @@ function checkDeletion(resource: ResourceView): void {
   const deletion = resource.part.key('deletion')
   checkDuration(deletion.key('gracePeriod'), 'Write a longer one, or variant: hard.')
   if (deletion.record['variant'] === 'hard') checkHard(deletion.key('restorable'), deletion.key('gracePeriod'))
+}
+
+/** Checks which changes of many records there are. */
+function checkUpdates(resource: ResourceView): void {
+  const updates = resource.part.key('updates')
+  const above = updates.key('above')
+  if (above.isAbsent || updates.record['byFilter'] === true) return
+  above.report('has no effect without byFilter: true', 'Write updates: { byFilter: true, above: … }, or remove it.')
 }
 
 /** Records of the variant `hard` are not kept for a while. */
@@ -298,6 +308,20 @@ function checkPrepare(prepare: Part): void {
   if (prepare.isAbsent) return
   if (typeof prepare.value === 'function') prepare.synchronous()
   else prepare.mustBe('a function', 'Write ({ next }) => ({ ...next }) in TypeScript or JavaScript, or remove it.')
+}
+
+/** Checks `history`, and that nobody is allowed to read what is not kept. */
+function checkHistory({ part }: ResourceView): void {
+  const history = part.key('history')
+  const keep = history.key('keep')
+  if (isObject(history.value)) {
+    const kept = parsePeriod(keep.text)
+    if (kept === undefined) keep.mustBe('an ISO 8601 duration', 'Write one such as "P1Y", "P90D" or "PT12H".')
+    else if (kept.months + kept.milliseconds === 0) keep.report('is no time at all', 'Write a longer one.')
+  }
+  const reading = part.key('access').key('readHistory')
+  if (reading.isAbsent || history.value === true || isObject(history.value)) return
+  reading.report('is about a history, which the resource does not have', 'Write history: true on the resource.')
 }
 
 /** Checks `on`: functions that run after a change (EVT-12). */

@@ -5,9 +5,10 @@ import { carriers, type InterfaceDeclaration, type VersionDeclaration } from '..
 import { countedActions, limitDefaults } from '../limits.ts'
 import { hyphenedForm, longestName, reservedCollections } from '../names.ts'
 import { arrayOf, choice, functionOnly, mapOf, type Node, objectOf, prose, ref, whole } from '../structure-node.ts'
+import { change } from './change.ts'
 import { condition, conditionValue } from './condition.ts'
 import { field, innerSchema } from './field.ts'
-import { accessRule, change, deletion, duration, resource, rule } from './resource.ts'
+import { accessRule, deletion, duration, resource, rule } from './resource.ts'
 
 type Limits = NonNullable<InterfaceDeclaration['limits']>
 

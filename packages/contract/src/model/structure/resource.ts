@@ -1,19 +1,18 @@
-/** The structure of a resource: fields, deletion, access rules and business rules; and of changes between versions. */
+/** The structure of a resource: fields, deletion, access rules and business rules. */
 import {
   type AccessDeclaration,
   type Action,
   actions,
   type BusinessRule,
-  type ChangeDeclaration,
-  type ConvertedField,
   type DeletionDeclaration,
   type FieldAccessDeclaration,
-  type RemovedField,
+  type HistoryDeclaration,
   type ResourceDeclaration,
   ruleCodeForm,
-  type SummaryDeclaration,
 } from '../declaration.ts'
 import { type EventKind, eventKinds } from '../event.ts'
+import type { SummaryDeclaration } from '../kept-summary.ts'
+import { mostChangedAtOnce } from '../limits.ts'
 import { longestName, reservedFields, snakeCaseForm } from '../names.ts'
 import { systemFields } from '../resource.ts'
 import {
@@ -30,7 +29,7 @@ import {
   whole,
 } from '../structure-node.ts'
 
-const name = (description: string, ...examples: string[]): Node => ({
+export const name = (description: string, ...examples: string[]): Node => ({
   ...{ description, type: 'string', examples },
   wording: 'elsewhere',
 })
@@ -104,6 +103,9 @@ export const rule: Node = {
 /** The form of durations, as a pattern. */
 export const duration = '^P(?=[\\dT])(?:\\d+W)?(?:\\d+D)?(?:T(?=\\d)(?:\\d+H)?(?:\\d+M)?(?:\\d+S)?)?$'
 
+/** The form of durations that may have years and months. */
+const period = duration.replace('(?:\\d+W)?', '(?:\\d{1,3}Y)?(?:\\d{1,4}M)?(?:\\d+W)?')
+
 const bound = (least: number, most: number, key: string, description: string): Node => ({
   ...{ type: 'object', properties: { [key]: whole(least, most, description) }, required: [key] },
   additionalProperties: false,
@@ -157,6 +159,21 @@ export const deletion = objectOf<DeletionDeclaration>(
     byFilter: flag('`DELETE` on the collection deletes the records that match a filter.'),
   },
   { write: 'Write deletion: { variant: "soft" }.' },
+)
+
+const updates = objectOf<NonNullable<ResourceDeclaration['updates']>>(
+  'Which changes of many records there are.',
+  {},
+  {
+    byFilter: flag('`PATCH` on the collection changes the records that match a filter (BLK-3).'),
+    above: whole(
+      0,
+      mostChangedAtOnce,
+      'Changes by filter of more records than this become background jobs, with 202.',
+      mostChangedAtOnce,
+    ),
+  },
+  { write: 'Write updates: { byFilter: true }.' },
 )
 
 const role: Node = {
@@ -257,6 +274,7 @@ const actionDescriptions: Readonly<Record<Action, string>> = {
   delete: 'Who may delete records.',
   restore: 'Who may restore deleted records.',
   readDeleted: 'Who may read deleted records.',
+  readHistory: 'Who may read former states of the records that they may read.',
 }
 
 const summaryExample = "Write summaries: { by_status: { group: ['status'], sum: ['price'] } }."
@@ -318,6 +336,7 @@ export const resource = objectOf<ResourceDeclaration>(
       ...{ examples: [[['project_id', 'title']]], wording: 'elsewhere' },
     },
     deletion: ref('deletion'),
+    updates,
     access: {
       ...objectOf<Record<Action, unknown> & Pick<AccessDeclaration, 'fields'>>(
         'Who may perform each action, and who may use single fields. Actions that are left out require the role ' +
@@ -379,65 +398,26 @@ export const resource = objectOf<ResourceDeclaration>(
       summaryExample,
       { propertyNames: summaryName, examples: [{ by_status: { group: ['status'], sum: ['price'] } }] },
     ),
+    history: {
+      description:
+        'Each state of each record is kept, with the caller and the time of the change, and is read at ' +
+        '`/{collection}/{id}/revisions` and by `Accept-Datetime`.',
+      anyOf: [
+        { type: 'boolean' },
+        objectOf<HistoryDeclaration>(
+          'How long former states are kept.',
+          {
+            keep: {
+              description: 'An ISO 8601 duration. A state is removed when its successor is older than this.',
+              ...{ type: 'string', pattern: period, examples: ['P1Y', 'P90D'], wording: 'elsewhere' },
+            },
+          },
+          {},
+          { write: 'Write history: { keep: "P90D" }.' },
+        ),
+      ],
+      ...{ default: false, wording: 'elsewhere' },
+    },
   },
   { write: 'Write { fields: { title: { type: "string" } } }.' },
-)
-
-const fieldSchema: Node = ref('field', {
-  description: 'The field as older versions have it.',
-  wording: 'elsewhere',
-})
-
-const removed = objectOf<RemovedField>(
-  'A field that only older versions have. Values that clients send are validated and dropped.',
-  { schema: fieldSchema, value: { description: 'The value that older versions return.', wording: 'elsewhere' } },
-  { before: name('The next field in the order of older versions; default: the field is the last.', 'title') },
-  { write: 'Write { schema: { type: "integer" }, value: 3 }.' },
-)
-
-const converted = objectOf<ConvertedField>(
-  'A field whose values differ in older versions. Only in TypeScript and JavaScript.',
-  {
-    schema: fieldSchema,
-    older: functionOnly('`(value) => value`: the value that older versions return.'),
-    newer: functionOnly('`(value) => value`: the value to store for one of an older version.'),
-  },
-  {},
-  { write: 'Write { schema, older: (value) => …, newer: (value) => … }.' },
-)
-
-const changeExample = 'Write { version: "v2", resource: "tasks", rename: { name: "title" } }.'
-
-export const change = objectOf<ChangeDeclaration>(
-  'What a version changed in a collection.',
-  {
-    version: name('The version that made the change.', 'v2'),
-    resource: name("The collection's name in that version.", 'tasks'),
-  },
-  {
-    was: name("The collection's name before the change.", 'todos'),
-    collection: choice(
-      ['added', 'removed'],
-      '`added`: older versions do not have the collection. `removed`: only older versions have it.',
-    ),
-    rename: mapOf(
-      name('The name in this version.', 'title'),
-      'The new names of fields by their old names.',
-      changeExample,
-      { examples: [{ name: 'title' }] },
-    ),
-    add: arrayOf(
-      { type: 'string', wording: 'elsewhere' },
-      'Fields that older versions do not have.',
-      { what: 'an array of field names', write: 'Write ["labels"].' },
-      { examples: [['labels']] },
-    ),
-    remove: mapOf(removed, 'Fields that only older versions have, by name.', changeExample),
-    convert: mapOf(
-      converted,
-      'Fields whose values differ in older versions, by the name in this version.',
-      changeExample,
-    ),
-  },
-  { write: changeExample },
 )

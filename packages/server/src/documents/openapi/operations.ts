@@ -5,13 +5,14 @@ import { streamType } from 'resourced-contract/spec/media-types'
 import { bulkDeletionRequest, type Components, type Json, object, refTo, usualBulk } from './components.ts'
 import { manyAnswer, manyChanges } from './many-operations.ts'
 import {
+  datetimeParameters,
   filterParameters,
   listParameters,
   shapingParameters,
   sharedParameters,
   summaryParameters,
 } from './parameters.ts'
-import { codesOf, deletedWith, type OperationKind, type Problems } from './problems.ts'
+import { codesOf, deletedWith, type OperationKind, type Problems, referringTo } from './problems.ts'
 import { answer, body, contentOf, sharedResponse } from './responses.ts'
 import type { ResourceNames } from './schemas.ts'
 
@@ -42,6 +43,7 @@ function shaping(resource: Resource, { catalog }: OperationParts): Json {
 export function collectionPath(resource: Resource, parts: OperationParts, parent?: NestedUnder): Json {
   const { names, components } = parts
   const deletes = parent === undefined && resource.deletion.byFilter
+  const updates = parent === undefined && resource.updates.byFilter
   const of = parent === undefined ? '' : `Of${parent.names.one}`
   const under = parent === undefined ? '' : ` of one of the ${parent.resource.name}`
   const nested = parent !== undefined
@@ -84,6 +86,7 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
       },
       ...(!nested && manyChanges(resource, names, parts)),
     }),
+    ...(updates && matchingUpdate(resource, parts)),
     ...(deletes && matchingDeletion(resource, parts)),
   }
 }
@@ -135,11 +138,7 @@ function matchingDeletion(resource: Resource, parts: OperationParts): Json {
       description:
         'At least one filter is required. With `Prefer: max-affected=n`, nothing is deleted if more records match; ' +
         'with n = 0 the error has the number of matches.',
-      parameters: [
-        ...filterParameters(resource, parts.components),
-        ...sharedParameters('Where', 'Timezone'),
-        ...writeHeaders,
-      ],
+      parameters: matchParameters(resource, parts),
       ...responses('delete-matching', resource, parts, false, {
         200: answer('The number of deleted records.', [], object({ deleted_count: count }, ['deleted_count'])),
         202: accepted,
@@ -147,6 +146,37 @@ function matchingDeletion(resource: Resource, parts: OperationParts): Json {
       }),
     },
   }
+}
+
+function matchingUpdate(resource: Resource, parts: OperationParts): Json {
+  const count = { type: 'integer', minimum: 0, description: 'The number of records that match.' }
+  const { one, many } = parts.names
+  return {
+    patch: {
+      operationId: `updateMatching${many}`,
+      tags: [resource.name],
+      summary: `Change the ${resource.name} that match`,
+      description:
+        'All of them or none. At least one filter is required. With `Prefer: max-affected=n`, nothing is changed if ' +
+        'more records match; with n = 0 the error has the number of matches.',
+      parameters: matchParameters(resource, parts),
+      requestBody: {
+        required: true,
+        content: contentOf(['application/json', 'application/merge-patch+json'], refTo('schemas', `${one}Patch`)),
+      },
+      ...responses('update-matching', resource, parts, false, {
+        200: answer('The number of records that match.', [], object({ updated_count: count }, ['updated_count'])),
+        202: accepted,
+        204: deleted,
+      }),
+      ...manyAnswer(parts.names),
+    },
+  }
+}
+
+/** The parameters of an operation on all records that match. */
+function matchParameters(resource: Resource, { components }: OperationParts): Json[] {
+  return [...filterParameters(resource, components), ...sharedParameters('Where', 'Timezone'), ...writeHeaders]
 }
 
 /** The Path Item of a record that only the server creates. */
@@ -161,13 +191,16 @@ export function shownPath(resource: Resource, parts: OperationParts): Json {
       tags: [resource.name],
       summary: `Read one of the ${resource.name}`,
       description: 'As it is now.',
-      parameters: sharedParameters('IfNoneMatch', 'IfModifiedSince'),
+      parameters: [
+        ...sharedParameters('IfNoneMatch', 'IfModifiedSince'),
+        ...(resource.history === undefined ? [] : datetimeParameters),
+      ],
       ...shaping(resource, parts),
       ...(hasRelations && { 'x-included': refTo('schemas', `${one}WithRelated`) }),
       ...responses('read', resource, parts, false, {
         200:
           resource.made === 'by-clients'
-            ? recordResponse(one, parts)
+            ? recordResponse(one, parts, resource.history !== undefined)
             : answer('The record.', job, refTo('schemas', one)),
         304: notModified,
       }),
@@ -304,8 +337,10 @@ function changedResponses(one: string, parts: OperationParts): Json {
 }
 
 /** The response that shows a record as it is, or as it was made. */
-function recordResponse(one: string, { components }: OperationParts): Json {
-  return sharedResponse(components, `${one}Changed`, answer('The record as it is now.', [], refTo('schemas', one)))
+function recordResponse(one: string, { components }: OperationParts, hasFormer = false): Json {
+  const schema = refTo('schemas', one)
+  if (!hasFormer) return sharedResponse(components, `${one}Changed`, answer('The record as it is now.', [], schema))
+  return answer('The record as it is, or was at the time that is asked for.', ['Memento-Datetime'], schema)
 }
 
 /** The responses of an operation: those given, and its errors. */
@@ -316,5 +351,10 @@ function responses(
   nested: boolean,
   successes: Json,
 ): Json {
-  return problems.of(codesOf(kind, resource, nested, deletedWith(catalog, resource)), successes)
+  const deletedToo = deletedWith(catalog, resource)
+  const codes = codesOf(kind, resource, nested, deletedToo)
+  // A change by filter may hold the records that its own refer to.
+  const isHeld =
+    codes.includes('HAS_DEPENDENTS') && referringTo(catalog, deletedToo).some((each) => each.updates.byFilter)
+  return problems.of(isHeld ? [...codes, 'BEING_CHANGED'] : codes, successes)
 }

@@ -5,6 +5,7 @@
 import { patternOf } from 'resourced-contract/model/decimal'
 import { keywordsOf, serverValueText } from 'resourced-contract/model/keywords'
 import { pluralOf } from 'resourced-contract/model/plural'
+import { isHistory, recordedNames } from 'resourced-contract/model/recorded'
 import { type Catalog, type Field, fieldAccessOf, type Resource } from 'resourced-contract/model/resource'
 import { groupsOf } from 'resourced-contract/model/summary'
 import { type Json, object, refTo, sharedSchemas, withoutDescriptions } from './components.ts'
@@ -12,7 +13,7 @@ import { relatedNames, relatedProperties, relatedSchema } from './related-schema
 
 const id: Json = { type: 'string', format: 'uuid', readOnly: true, description: 'Assigned by the server.' }
 const stamp = (description: string): Json => ({ type: 'string', format: 'date-time', readOnly: true, description })
-const timestamps: Json = {
+const timestamps = {
   created_at: stamp('When it was created.'),
   updated_at: stamp('When it was last changed.'),
 }
@@ -21,7 +22,7 @@ const deletedAt: Json = { deleted_at: stamp('When it was deleted; only deleted r
 /**
  * The component schemas of a resource, by name.
  *
- * @param shown `recorded`: the names of the resources that events show in `data`; `hasRelations`: whether responses
+ * @param shown `recorded`: the names of the resources that events or revisions show; `hasRelations`: whether responses
  *   may include related records
  */
 export function resourceSchemas(
@@ -34,10 +35,14 @@ export function resourceSchemas(
       .filter((field) => !field.writeOnly)
       .map((field) => [
         field.name,
-        recorded.length > 0 && field.name === 'data' ? dataSchema(field, recorded) : shownField(resource, field),
+        recorded.length > 0 && field.name === recordedNames(resource).shown
+          ? dataSchema(field, recorded)
+          : shownField(resource, field),
       ]),
   )
-  const properties = { id, ...shown, ...timestamps }
+  // A revision never changes.
+  const { created_at } = timestamps
+  const properties = { id, ...shown, ...(isHistory(resource) ? { created_at } : timestamps) }
   const isKept = resource.deletion.variant === 'soft'
   return {
     [one]: {

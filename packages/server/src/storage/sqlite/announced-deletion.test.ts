@@ -25,7 +25,7 @@ import {
 } from '../transactions/delete/work-list.ts'
 import { continueForKey } from '../transactions/idempotency.ts'
 import { stateOf } from '../transactions/rows/job-rows.ts'
-import { isPendingDeletion } from '../transactions/rows/pending-deletions.ts'
+import { pendingMark } from '../transactions/rows/pending-deletions.ts'
 import { type Written, writeTransaction } from '../transactions/run.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './dialect.ts'
@@ -89,7 +89,7 @@ async function announced(context: TestContext) {
       database.exec(
         `insert into seals (id, item_id, created_at, updated_at, _revision) values ('s', 'item 9', ${stamps})`,
       ),
-    isPending: () => run(isPendingDeletion(sql, items, { id: 'item 9' })),
+    isPending: () => run(pendingMark(sql, items, { id: 'item 9' })) !== undefined,
     count: (which: string) => Number(database.prepare(`select count(*) as count from ${which}`).get()?.['count']),
   }
 }

@@ -6,15 +6,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { type FoundSchema, isIndexOfOurs, readSchema } from '../migration/schema.ts'
 import { identifier } from '../sql/columns.ts'
 import type { TableTrigger } from '../sql/dialect.ts'
+import { columnsFrom } from '../sql/found-tables.ts'
 import { summarizedColumns } from '../sql/kept-summaries.ts'
-import {
-  allSystemTables,
-  type ColumnSpec,
-  columnsFrom,
-  createIndex,
-  searchTable,
-  type TableSpec,
-} from '../sql/tables.ts'
+import { allSystemTables, type ColumnSpec, createIndex, searchTable, type TableSpec } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import { sqlite } from './dialect.ts'
 import { eventTriggers } from './event-triggers.ts'
@@ -227,10 +221,11 @@ function isTrigger(object: FileObject, columns: ReadonlySet<string>): boolean {
     const isKnown = summarizedColumns(kept).every((column) => columns.has(column))
     return isKnown && isOneOf(object, summaryTriggers(table, kept))
   }
-  const named = [...String(text).matchAll(/\('([a-z\d_]+)', (?:new|old)\."/g)].map(([, column]) => column!)
-  if (!named.every((column) => columns.has(column))) return false
-  const found = named.map((column) => ({ name: column, type: 'text' as const }))
-  return [true, false].some((isSoft) => isOneOf(object, eventTriggers(table, { columns: found, kept: found, isSoft })))
+  const named = new Set([...String(text).matchAll(/\('([a-z\d_]+)', (?:new|old)\."/g)].map(([, column]) => column!))
+  if (![...named].every((column) => columns.has(column))) return false
+  const found = [...named].map((column) => ({ name: column, type: 'text' as const }))
+  const spec = { hasEvents: true, hasHistory: true, columns: found, kept: found }
+  return [true, false].some((isSoft) => isOneOf(object, eventTriggers(table, { ...spec, isSoft })))
 }
 
 function isOneOf({ name, text }: FileObject, triggers: readonly TableTrigger[]): boolean {

@@ -18,7 +18,7 @@ import { announcedFor, type WorkState } from '../transactions/delete/work-list.t
 import { continueForKey } from '../transactions/idempotency.ts'
 import { beginRestoration, restoreRecord } from '../transactions/restore.ts'
 import { stateOf } from '../transactions/rows/job-rows.ts'
-import { isBeingDeleted, isPendingDeletion } from '../transactions/rows/pending-deletions.ts'
+import { isBeingDeleted, pendingMark } from '../transactions/rows/pending-deletions.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './dialect.ts'
 import { openSqlite } from './storage.ts'
@@ -99,7 +99,7 @@ async function deleted(context: TestContext) {
     )
   return {
     ...{ database, sql, run, step, remove, drop, count, live, clocks, phase },
-    isPending: (id: string) => run(isPendingDeletion(sql, of('items'), { id })),
+    isPending: (id: string) => run(pendingMark(sql, of('items'), { id })) !== undefined,
     /** Announces a restoration, collects its records, checks and begins it. */
     begin(plan: Restore): Outcome {
       const { restoration } = plan

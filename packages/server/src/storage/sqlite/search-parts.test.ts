@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { catalogFixture } from '../sql/catalog.fixture.ts'
 import type { Transaction } from '../transaction.ts'
 import { Connection } from './connection.ts'
-import { all, find, migrateTo, now, tasks } from './migrate.fixture.ts'
-import { migrate } from './migrate.ts'
+import { all, find, migrateTo } from './migrate.fixture.ts'
 import {
   deleteWords,
   endOfRun,
@@ -45,21 +43,19 @@ test('no table of a collection has the name of a table that FTS5 creates for ano
 
 const fields = { title: { type: 'string', search: true } } as const
 
-/** A database whose words are all in one table, as they were before there were parts. */
-function undivided(): DatabaseSync {
+/** A database that has lost its index. */
+function withoutIndex(): DatabaseSync {
   const database = new DatabaseSync(':memory:')
   migrateTo(database, fields)
   database.exec('drop view resourced_words_tasks_all; drop table resourced_words_tasks_0')
   database.exec(`
-    create virtual table resourced_search_tasks using fts5 (words, content='', contentless_delete=1);
     insert into tasks (_row, id, title, created_at, updated_at, _revision)
-      values (1, 'a', 'One', '', '', 1), (32767, 'b', 'Two', '', '', 1), (32768, 'c', 'Two', '', '', 1), (9000000, 'd', 'Two', '', '', 1);
-    insert into resourced_search_tasks (rowid, words) select _row, lower(title) from tasks;`)
+      values (1, 'a', 'One', '', '', 1), (32767, 'b', 'Two', '', '', 1), (32768, 'c', 'Two', '', '', 1), (9000000, 'd', 'Two', '', '', 1);`)
   return database
 }
 
-test('an index in one table is divided at the next start, and finds the same rows', () => {
-  const database = undivided()
+test('an index that is missing is built in parts at the next start', () => {
+  const database = withoutIndex()
   const { steps } = migrateTo(database, fields)
   assert.deepEqual(
     steps.map((step) => step.kind),
@@ -70,21 +66,11 @@ test('an index in one table is divided at the next start, and finds the same row
     const found = all(database, `select id from ${partName('resourced_words_tasks', partOf(row))}_docsize`)
     assert.ok(found.some(({ id }) => id === row))
   }
-  const [old] = all(database, "select count(*) as n from sqlite_schema where name like 'resourced_search%'")
-  assert.equal(old?.n, 0)
   assert.deepEqual(migrateTo(database, fields).steps, [])
 })
 
-test('an index in one table is dropped with its fields and with its collection', () => {
-  for (const wanted of [tasks({ title: 'string' }), catalogFixture()]) {
-    const database = undivided()
-    migrate(database, wanted, { apply: 'all', now })
-    assert.deepEqual(all(database, "select name from sqlite_schema where name like 'resourced_search%'"), [])
-  }
-})
-
 test('a part has the settings that keep its changes short', () => {
-  const database = undivided()
+  const database = withoutIndex()
   migrateTo(database, fields)
   for (const name of partNames('resourced_words_tasks', partsUpTo(9_000_000))) {
     assert.deepEqual(all(database, `select k, v from ${name}_config where k <> 'version' order by k`), [

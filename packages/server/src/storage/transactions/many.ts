@@ -10,11 +10,13 @@ import type { CurrentRecord } from '../../plan/check-record.ts'
 import { type Proposal, proposeCreate, proposeUpdate, type Question, takenIssue } from '../../plan/decide.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Create, Update } from '../../plan/plan.ts'
+import { type Moves, noteMove } from '../sql/batch.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { WordsOf } from '../sql/dialect.ts'
 import { Outdated, type Transaction } from '../transaction.ts'
 import { decideCreation } from './create.ts'
-import { type Moves, noteMove, tickAll } from './rows/clock.ts'
+import { attributionOf, tellAttribution } from './rows/attribution.ts'
+import { tickAll } from './rows/clock.ts'
 import { findExpected, holderOf } from './rows/expected.ts'
 import { numbered } from './rows/numbers.ts'
 import { decide } from './rows/other-records.ts'
@@ -49,6 +51,10 @@ export function* writeItems(context: SqlContext, items: Iterable<Item>, how: Wri
   const moves: Moves = new Map()
   let first = 0
   for (const batch of batchesOf(items, how.areOne ? Number.POSITIVE_INFINITY : batchSize)) {
+    const [item] = batch
+    // All are of one caller.
+    if (context.attribution === undefined && item !== undefined && 'plan' in item)
+      yield* tellAttribution(context, attributionOf(item.plan))
     if (!(yield* writeBatch(context, { items: batch, first, moves }, how))) break
     first += batch.length
   }

@@ -4,26 +4,34 @@
  * becomes a job (DEL-8).
  */
 
-import { comparisons } from 'resourced-contract/model/operators'
-import { allOf, namesIds, never, type Predicate } from 'resourced-contract/model/predicate'
+import { never } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { checkFilterConditions, checkRecord, decidableRecords } from '../../../plan/check-record.ts'
 import type { Outcome } from '../../../plan/outcome.ts'
 import type { BulkDelete, Delete, DeleteMatching } from '../../../plan/plan.ts'
-import { columnSql, subject, subjectSql } from '../../sql/columns.ts'
+import { type Batch, roomOf } from '../../sql/batch.ts'
+import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
 import { storedSql } from '../../sql/records.ts'
-import { firstRow, type Row, type Transaction } from '../../transaction.ts'
-import { clockOf, clockSql, touchedTick } from '../rows/clock.ts'
+import type { Row, Transaction } from '../../transaction.ts'
+import { tickOne } from '../rows/clock.ts'
 import { lockRules, ruledBelow } from '../rows/other-records.ts'
-import { isPendingDeletion } from '../rows/pending-deletions.ts'
+import {
+  changing,
+  isHeldByChange,
+  isMarkOfChange,
+  pendingIssue,
+  pendingMark,
+  resourceOf,
+} from '../rows/pending-deletions.ts'
 import { holdsSql, lockRecord, lockState } from '../rows/record-row.ts'
 import { beginNow, putOnList, stateOfDeletion } from './begin.ts'
 import {
+  amongSql,
+  type Closure,
   deleteClosure,
   liveRows,
   lockRows,
@@ -36,6 +44,7 @@ import {
 } from './cascade.ts'
 import { selectMatching } from './collect.ts'
 import { blockersById, canBeBlocked, findBlockers, isAlone } from './deletion-blockers.ts'
+import { lockMatches, matchesFew, tooManyAffected } from './matching.ts'
 import { type Announced, announce, type Removed } from './work-list.ts'
 
 /** Runs a Delete. */
@@ -48,7 +57,8 @@ export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Ou
   const { found, record } = yield* lockRecord(context, { ...plan, permitted })
   const ended = checkRecord(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
-  if (yield* isPendingDeletion(context, resource, record)) return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
+  const mark = yield* pendingMark(context, resource, record)
+  if (mark !== undefined) return { kind: 'conflict', issues: [pendingIssue(mark)] }
   return yield* deleteAsked(context, plan, [id], {
     blockersOf: (set) => findBlockers(context, plan, set),
     deleted: { kind: 'deleted', id, deletedAt: timestamp(plan.now) },
@@ -62,7 +72,7 @@ function* deleteAlone(context: SqlContext, plan: Delete): Transaction<Outcome> {
   if (ended !== undefined) return ended
   const deletedAt = timestamp(plan.now)
   yield markOne(context, resource, { id, at: deletedAt })
-  yield touchedTick(context, resource.name, { live: -1, deleted: 1, ids: [id] })
+  yield* tickOne(context, resource.name, { live: -1, deleted: 1, ids: [id] })
   return { kind: 'deleted', id, deletedAt }
 }
 
@@ -105,7 +115,7 @@ function refusalsOf({ ids }: Pick<BulkDelete, 'ids'>, found: ReadonlyMap<string,
     const row = found.get(id)
     if (row === undefined) issues.push(issue('noRecord', { pointer }))
     else if (row['_permitted'] !== 1) issues.push(issue('undeletable', { pointer }))
-    else if (row['_deletion'] !== null) issues.push(issue('BEING_DELETED', { pointer }))
+    else if (row['_deletion'] !== null) issues.push(pendingIssue(String(row['_deletion']), { pointer }))
   }
   return issues
 }
@@ -118,43 +128,18 @@ export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Tran
   yield* lockRulesBelow(context, resource)
   const isFew = yield* matchesFew(context, plan)
   if (!isFew) return yield* announce(plan, stateOfDeletion(plan, { selection: yield* selectMatching(plan) }))
-  const { orderById, update } = context.dialect.lock
-  const locked = sql`${matchingSql({ ...context, locksReferenced: true }, plan)}${orderById}${update}`
-  const rows = yield sql`select ${storedSql(context, resource)} ${locked}`
+  const rows = yield* lockMatches(context, plan, storedSql(context, resource))
   if (rows.length === 0) return { kind: 'deleted-matching', count: 0 }
   if (most !== undefined && rows.length > most)
-    return { kind: 'conflict', issues: [issue('affected', { header: 'Prefer', count: rows.length, most })] }
+    return { kind: 'conflict', issues: [tooManyAffected(plan, rows.length)] }
+  if (rows.some((row) => isMarkOfChange(String(row['_deletion'])))) {
+    return { kind: 'conflict', issues: [issue('BEING_CHANGED')] }
+  }
   const ids = rows.filter((row) => row['_deletion'] === null).map((row) => String(row['id']))
   return yield* deleteAsked(context, plan, ids, {
     blockersOf: (set) => findBlockers(context, plan, set),
     deleted: { kind: 'deleted-matching', count: ids.length },
   })
-}
-
-/** A collection of at most so many records is searched where requests are answered, whether or not an index helps. */
-const mostSearched = 10_000
-
-/** Whether few records match, if that takes a short time to find out. */
-function* matchesFew(context: SqlContext, plan: DeleteMatching): Transaction<boolean> {
-  const { resource, filter, permitted } = plan
-  if (!namesIds(filter) && !isIndexRange(allOf([filter, permitted]))) {
-    const clock = yield* firstRow(clockSql(context, resource.name))
-    if (clockOf(clock).live > mostSearched) return false
-  }
-  const some = sql`select 1 as one ${matchingSql(context, plan)} ${context.dialect.limit(mostInspected + 1)}`
-  const row = yield* firstRow(sql`select count(*) as count from (${some}) matching`)
-  return Number(row?.['count']) <= mostInspected
-}
-
-/** Whether a predicate is one comparison that an index answers. Every field that filters use has an index (QRY-7). */
-function isIndexRange(predicate: Predicate): boolean {
-  if (predicate.kind !== 'compare') return predicate.kind === 'in'
-  return comparisons[predicate.operator].index !== undefined
-}
-
-function matchingSql(context: PredicateContext, { resource, filter, permitted }: DeleteMatching): Sql {
-  const from = sql`from ${subjectSql(resource.name)}`
-  return sql`${from} where ${liveSql(context, resource, allOf([filter, permitted]))}`
 }
 
 /** How a deletion is decided and answered. */
@@ -176,15 +161,19 @@ function* deleteAsked(
   ids: readonly string[],
   { refused = [], blockersOf, deleted }: Deciding,
 ): Transaction<Outcome | Announced> {
+  if (yield* isHeldByChange(context, plan.resource)) return { kind: 'conflict', issues: [issue('BEING_CHANGED')] }
   const { closure, isComplete } = yield* reachWithin(context, plan.resource, ids, mostInspected)
   if (isComplete) {
-    const issues = [...refused, ...(yield* blockersOf(setOf(context, closure)))]
+    const changed = (yield* isChangedAmong(context, closure)) ? [issue('BEING_CHANGED')] : []
+    const issues = [...refused, ...changed, ...(yield* blockersOf(setOf(context, closure)))]
     if (issues.length > 0) return { kind: plan.kind === 'bulk-delete' ? 'bulk-refused' : 'conflict', issues }
-    if (sizeOf(closure) <= plan.above) {
+    const isTooMany = context.batch !== undefined && sizeOf(closure) > roomOf(context.batch)
+    if (sizeOf(closure) <= plan.above && !isTooMany) {
       yield* deleteClosure(context, plan, closure)
       return deleted
     }
   }
+  if (context.batch !== undefined) return beyondBatch(context.batch, isComplete ? sizeOf(closure) : undefined)
   const state = yield* putOnList(context, plan, ids, closure)
   if (isComplete && state.total === state.seen) return yield* beginNow(context, plan, state, 'flip')
   const mayBeRefused = isComplete || refused.length > 0 || canBeBlocked(context.catalog, plan.resource)
@@ -192,7 +181,31 @@ function* deleteAsked(
   return yield* announce(plan, state, { ids, refused })
 }
 
+/** Whether a change by filter has any of these records on its list. */
+function* isChangedAmong(context: SqlContext, closure: Closure): Transaction<boolean> {
+  for (const [collection, ids] of closure) {
+    if (ids.size === 0 || !resourceOf(context.catalog, collection).updates.byFilter) continue
+    const among = amongSql(context.dialect, raw('id'), [...ids])
+    const rows = yield sql`select 1 as one from ${tableSql(collection)} where ${among} and ${changing} limit 1`
+    if (rows.length > 0) return true
+  }
+  return false
+}
+
 /** Keeps serializable changes away from a deletion that is not serializable, if rules cover some of its collections. */
 function* lockRulesBelow(context: SqlContext, resource: Resource): Transaction<void> {
   if (ruledBelow(context, resource) === 'some') yield* lockRules(context)
+}
+
+/**
+ * The refusal of a deletion or restoration that is too large for a transaction of several operations.
+ *
+ * @param size how many records it changes; `undefined`: very many
+ */
+export function beyondBatch(batch: Batch, size = Number.POSITIVE_INFINITY): Outcome {
+  return size > roomOf(batch) ? tooManyTouched(batch) : { kind: 'conflict', issues: [issue('jobInTransaction')] }
+}
+
+export function tooManyTouched({ most }: Batch): Outcome {
+  return { kind: 'conflict', issues: [issue('tooManyTouched', { limit: most })] }
 }

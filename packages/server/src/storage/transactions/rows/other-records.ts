@@ -13,7 +13,6 @@
 
 import { collectionsOf, type Predicate } from 'resourced-contract/model/predicate'
 import type { RecordValues, Resource } from 'resourced-contract/model/resource'
-import { issue } from 'resourced-contract/spec/faults'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import {
   type Answer,
@@ -35,19 +34,38 @@ import {
   canBePending,
   cascadeReach,
   isBeingDeleted,
-  isPendingDeletion,
+  pendingIssue,
+  pendingMark,
+  referable,
   resourceOf,
   unmarked,
 } from './pending-deletions.ts'
 
-/** Decides a proposal by asking its questions. Returns the refusal; `undefined`: it can be written. */
+/**
+ * Decides a proposal by asking its questions, and whether its record is on a work list. Returns the refusal;
+ * `undefined`: it can be written.
+ */
 export function* decide(
   context: SqlContext,
   plan: Create | Update,
   proposal: Proposal,
 ): Transaction<Outcome | undefined> {
+  const { resource, current } = proposal.transition
+  const refused = yield* decideUnmarked(context, plan, proposal)
+  // Whoever may not change the record, or sends mistakes, does not learn what others do with it.
+  if (current === undefined || (refused !== undefined && refused.kind !== 'conflict')) return refused
+  const mark = yield* pendingMark(context, resource, current)
+  return mark === undefined ? refused : { kind: 'conflict', issues: [pendingIssue(mark)] }
+}
+
+/** The same for a record that is on no work list of others. */
+export function* decideUnmarked(
+  context: SqlContext,
+  plan: Create | Update,
+  proposal: Proposal,
+): Transaction<Outcome | undefined> {
   const { transition, draft, questions, permissions, fieldPermissions } = proposal
-  const { resource, current } = transition
+  const { resource } = transition
   const refusal = function* (permission: Predicate): Transaction<Outcome> {
     const references = questions.filter((question) => question.kind === 'reference')
     return refusalOf(permission, draft, yield* ask(context, resource, references))
@@ -63,12 +81,7 @@ export function* decide(
     denied.push(field)
   }
   if (denied.length > 0) return { kind: 'forbidden', issues: denied.map(mayNotWrite) }
-  const refused = judge(plan, proposal, yield* ask(context, resource, questions))
-  const mayBePending = current !== undefined && refused?.kind !== 'invalid'
-  if (mayBePending && (yield* isPendingDeletion(context, resource, current))) {
-    return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
-  }
-  return refused
+  return judge(plan, proposal, yield* ask(context, resource, questions))
 }
 
 /** Asks all questions in one statement. */
@@ -149,7 +162,7 @@ export function conditionsOf(
   const conditions = questions.map((question) => {
     const target = question.kind === 'reference' ? resourceOf(context.catalog, question.collection) : undefined
     const targetMayBePending = target !== undefined && canBePending(context, target)
-    const asked = askedSql(context, resource, question, targetMayBePending ? sql` and ${unmarked}` : empty)
+    const asked = askedSql(context, resource, question, targetMayBePending ? sql` and ${referable}` : empty)
     const exists = sql`exists (select 1 from ${asked})`
     return question.kind === 'reference' ? exists : sql`not ${exists}`
   })
@@ -209,7 +222,7 @@ function rowSql({ dialect }: SqlContext, resource: Resource, record: RecordValue
 }
 
 /** How many of some collections business rules are about. */
-type Ruled = 'none' | 'some' | 'all'
+export type Ruled = 'none' | 'some' | 'all'
 
 /** How many of these collections have a business rule that asks for records, or are asked for by one. */
 export function ruledAmong({ ruled }: SqlContext, collections: Iterable<string>): Ruled {

@@ -38,7 +38,7 @@ import {
   standalone,
   type Transaction,
 } from '../../transaction.ts'
-import { tick, touchedTick } from './clock.ts'
+import { tick, tickOne } from './clock.ts'
 import { numbersOf } from './numbers.ts'
 
 interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted' | 'readableFields'> {
@@ -62,7 +62,8 @@ export function* lockState(context: SqlContext, plan: Addressed): Transaction<Fo
 
 /** The same without locks, before the transaction begins. */
 export function peekRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
-  return readCurrent(plan, standalone(currentStatement(context, plan, 'record'), 'reading'))
+  const statement = currentStatement(context, plan, 'record')
+  return readCurrent(plan, context.batch === undefined ? standalone(statement, 'reading') : statement)
 }
 
 /** The live records of many plans that differ in their ids, each locked in the order of their ids, by id. */
@@ -74,9 +75,8 @@ export function* lockRecords(
   if (ids.length === 0) return new Map()
   const { isAnyOf, lock } = context.dialect
   const columns = storedSql(context, plan.resource, plan.unread)
-  const which = isAnyOf(sql`id`, ids)
-  const rows =
-    yield sql`${currentSql({ ...context, locksReferenced: true }, plan, which, columns)}${lock.orderById}${lock.update}`
+  const current = currentSql({ ...context, locksReferenced: true }, plan, isAnyOf(sql`id`, ids), columns)
+  const rows = yield sql`${current}${lock.orderById}${lock.update}`
   return new Map(rows.map((row) => [String(row['id']), currentOf(plan, row)]))
 }
 
@@ -233,14 +233,15 @@ export function writeRecord(context: SqlContext, write: RecordWrite): Transactio
   const isNew = changed === undefined
   const id = String(values['id'])
   return context.dialect.writeRow({
-    ...{ collection: name, id, isNew, conditions, unchanged, answer, isWhole },
+    ...{ collection: name, id, isNew, conditions, unchanged, answer, attribution: context.attribution },
+    isWhole: isWhole && context.batch === undefined,
     numbers: isNew ? numbersOf(resource, values) : [],
     change: isNew
       ? (further, numbers) => insertionSql(context, resource, { ...values, ...Object.fromEntries(numbers) }, further)
       : (further) => updateSql(context, resource, { values, changed }, further),
     words: isSearched(resource, changed) ? () => searchWords(resource, values) : undefined,
-    tick: () => tick(context, name, isNew ? 1 : 0, 0),
-    touch: () => touchedTick(context, name, { live: isNew ? 1 : 0, deleted: 0, ids: isNew ? [] : [id] }),
+    tick: context.batch === undefined ? () => tick(context, name, isNew ? 1 : 0, 0) : undefined,
+    touch: () => tickOne(context, name, { live: isNew ? 1 : 0, deleted: 0, ids: isNew ? [] : [id] }),
   })
 }
 
@@ -263,9 +264,20 @@ export function* insertRecord(context: SqlContext, resource: Resource, record: R
 export function* changeRecord(
   context: SqlContext,
   resource: Resource,
+  { values, changed }: Pick<Draft, 'values' | 'changed'>,
+): Transaction<void> {
+  yield ignoringRows(updateSql(context, resource, { values, changed }, []))
+}
+
+/** As `changeRecord`, and indexes the search words. */
+export function* rewriteRecord(
+  context: SqlContext,
+  resource: Resource,
   draft: Pick<Draft, 'values' | 'changed'>,
 ): Transaction<void> {
-  yield ignoringRows(updateSql(context, resource, draft, []))
+  yield* changeRecord(context, resource, draft)
+  const { id, words } = wordsOf(resource, draft.values, draft.changed)
+  if (words !== undefined) yield* context.dialect.indexWords(resource.name, [{ id, words }], true)
 }
 
 /** The id and the search words of a record that was written; without words, if they did not change. */
