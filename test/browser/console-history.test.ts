@@ -11,14 +11,19 @@ import { keyboard } from './hands.ts'
 
 const skip = noBrowser
 const everybody = {
-  ...{ read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone', restore: 'anyone' },
-  ...{ readDeleted: 'anyone', readHistory: 'role:auditor' },
+  read: 'anyone',
+  create: 'anyone',
+  update: 'anyone',
+  delete: 'anyone',
+  restore: 'anyone',
+  readDeleted: 'anyone',
+  readHistory: 'role:auditor',
 } as const
 
 const shop = defineInterface({
   name: 'shop',
   resources: {
-    makers: { fields: { name: Type.String({ search: true }) }, access: { ...everybody } },
+    makers: { fields: { name: Type.String({ search: true }) }, access: everybody },
     goods: {
       fields: {
         title: Type.String({ search: true, sort: true }),

@@ -1,9 +1,9 @@
-/** BLK-1, BLK-2: the calls of the client that create, change and replace many records by one request. */
+/** BLK-1, BLK-2, BLK-3: the calls of the client that create, change and replace many records by one request. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { it, type TestContext } from 'node:test'
-import { type ClientOptions, createClient, etagOf } from '../../packages/client/src/index.ts'
+import { type ClientOptions, createClient, etagOf, Job } from '../../packages/client/src/index.ts'
 import { createApp, defineInterface, reference, Type, toNodeHandler } from '../../packages/server/src/index.ts'
 import { newDatabase } from '../engine.ts'
 
@@ -16,8 +16,9 @@ const library = defineInterface({
       fields: {
         isbn: Type.String({ unique: true, maxLength: 13 }),
         title: Type.String({ minLength: 1, sort: true }),
-        copies: Type.Integer({ default: 0 }),
+        copies: Type.Integer({ default: 0, filter: true }),
       },
+      updates: { byFilter: true, above: 2 },
       access,
     },
     pages: {
@@ -139,4 +140,20 @@ it('BLK-2: upsert replaces the record with a unique value, or creates it', async
     ['Two', 'One'],
   )
   assert.equal(all[1]?.id, first.id)
+})
+
+it('BLK-3: updateMatching changes what matches a filter, at once or by a job', async (context) => {
+  const { client, requests } = await libraryClient(context)
+  await client.books.createMany(['1', '2', '3'].map((isbn) => ({ isbn, title: isbn, copies: Number(isbn) })))
+  assert.equal(await client.books.updateMatching({ 'copies[lt]': 3 }, { copies: 7 }), 2)
+  assert.equal(requests.at(-1), 'PATCH /v1/books?copies%5Blt%5D=3')
+  const refused = client.books.updateMatching({ where: { copies: { gt: 1 } } }, { copies: 8 }, { maxAffected: 2 })
+  await assert.rejects(refused, { status: 409, code: 'TOO_MANY_AFFECTED' })
+  const job = await client.books.updateMatching({ 'copies[gt]': 1 }, { copies: 8 })
+  assert.ok(job instanceof Job)
+  assert.deepEqual((await job.finished()).result, { updated_count: 3 })
+  const preferred = await client.books.updateMatching({ copies: 8 }, { copies: 9 }, { respondAsync: true })
+  assert.ok(preferred instanceof Job)
+  await preferred.finished()
+  assert.equal((await client.books.list({ copies: 9 })).pagination.total_count, 3)
 })

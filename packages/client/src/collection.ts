@@ -44,6 +44,19 @@ export interface DeleteOptions extends ConditionOptions {
   readonly respondAsync?: boolean
 }
 
+/** Options of a change by filter. */
+export interface MatchingOptions extends CallOptions {
+  /** If more records match than this, none is changed. */
+  readonly maxAffected?: number
+  /** Whether a job changes them, however few match. */
+  readonly respondAsync?: boolean
+}
+
+/** The records that a change by filter is about: filters and a condition, and at least one of them. */
+export type Matching<Types extends CollectionTypes, All = UntypedInterface> = Types['filter'] &
+  RelatedFilters<Types, All> &
+  Pick<ListQuery<Types, never, All>, 'where' | 'timezone'>
+
 /** Options of a read. */
 export interface GetOptions<Name extends string> extends CallOptions {
   /** The fields to return; `id` is always included. */
@@ -81,6 +94,24 @@ export type Selected<Data, Name extends string> = [Name] extends [never]
 
 /** The record that a call is about: the id, or a record that a call returned. */
 export type Target<Types extends CollectionTypes> = string | { readonly id: string } | Types['record']
+
+/** A state of a record, and the change that led to it. */
+export interface Revision<Data> {
+  readonly id: string
+  readonly kind: 'created' | 'updated' | 'deleted' | 'restored'
+  readonly created_at: string
+  /** Who made the change; `null`: unknown, or the server. */
+  readonly caller: string | null
+  readonly request_id: string | null
+  readonly version: string | null
+  /** `null` where the record was deleted. */
+  readonly record: Data | null
+}
+
+/** The parameters of a list of revisions. */
+export type RevisionQuery = Omit<ListParameters<'created_at' | '-created_at', never>, 'fields' | 'include_deleted'> & {
+  readonly include_deleted?: boolean
+}
 
 /** A deleted record. */
 export interface Deletion {
@@ -199,6 +230,18 @@ export interface Collection<Types extends CollectionTypes = UntypedCollection, A
     record: Types['replace'],
     options?: ChangeOptions<Types['replace'], Types['record']>,
   ): Promise<Types['record']>
+  /**
+   * Changes the given fields of all records that match, or of none.
+   *
+   * @returns the number of records that match, or the job that changes them
+   * @example
+   * await client.tasks.updateMatching({ status: 'done' }, { archived: true }, { maxAffected: 100 })
+   */
+  updateMatching(
+    matching: Matching<Types, All>,
+    changes: Types['patch'],
+    options?: MatchingOptions,
+  ): Promise<number | Job>
   /** @returns what the response says: nothing, when the record was deleted, or the job that deletes */
   delete(target: Target<Types>, options?: DeleteOptions): Promise<Deletion | Job | undefined>
   /** Restores a record, and waits for the job where one restores it. */
@@ -208,6 +251,22 @@ export interface Collection<Types extends CollectionTypes = UntypedCollection, A
     targets: readonly Target<Types>[],
     options?: Pick<DeleteOptions, 'signal' | 'respondAsync'>,
   ): Promise<readonly Deletion[] | Job>
+  /** Reads a page of the states of a record, the newest first, where the resource has a history. */
+  revisions(
+    target: Target<Types>,
+    query?: RevisionQuery,
+    options?: CallOptions,
+  ): Promise<Page<Revision<Types['record']>>>
+  /**
+   * Reads a record as it was at the end of a second, where the resource has a history.
+   *
+   * @param time a Date, or the text of one, such as `2026-11-28T12:00:00Z`
+   */
+  at<Name extends Types['field'] = never>(
+    target: Target<Types>,
+    time: Date | string,
+    options?: GetOptions<Name> & Pick<RevisionQuery, 'include_deleted'>,
+  ): Promise<Selected<Types['record'], Name>>
   /**
    * The collections within a record.
    *
@@ -299,6 +358,20 @@ export function collectionAt(parts: ClientParts, collection: string): Collection
     upsertMany: (key, body, options) => dataOf(call('PUT', collection + queryOf({ key }), { ...options, body })),
     update: (target, mine, options) => change('PATCH', target, mine, options),
     replace: (target, mine, options) => change('PUT', target, mine, options),
+    async updateMatching(
+      matching: object,
+      body: object,
+      { maxAffected, respondAsync, ...options }: MatchingOptions = {},
+    ) {
+      const wanted = [
+        ...(respondAsync ? ['respond-async'] : []),
+        ...(maxAffected === undefined ? [] : ['handling=strict', `max-affected=${maxAffected}`]),
+      ]
+      const headers = wanted.length === 0 ? {} : { prefer: wanted.join(', ') }
+      const parts = { ...options, body, headers }
+      const { status, body: given } = await exchange(send, 'PATCH', collection + queryOf(matching), parts)
+      return status === 202 ? new Job(send, given ?? {}) : Number(given?.['updated_count'])
+    },
     async delete(target, options = {}) {
       const path = pathOf(target)
       const before = typeof target === 'string' ? undefined : target
@@ -316,6 +389,11 @@ export function collectionAt(parts: ClientParts, collection: string): Collection
       const parts = { ...options, body: { ids: targets.map(idOf) }, headers: preferring(options) }
       const { status, body } = await exchange(send, 'POST', `${collection}/bulk-delete`, parts)
       return status === 202 ? new Job(send, body ?? {}) : (body?.['data'] as readonly Deletion[])
+    },
+    revisions: (target, query, options) => call('GET', `${pathOf(target)}/revisions${queryOf(query)}`, options),
+    at: (target, time, { signal, ...query } = {}) => {
+      const headers = { 'accept-datetime': new Date(time).toUTCString() }
+      return call('GET', pathOf(target) + queryOf(query), { signal, headers })
     },
     within: (target) =>
       byName((name) => collectionAt({ ...parts, onConflict: undefined }, pathOf(target) + segment(name))) as never,

@@ -315,6 +315,7 @@ export const sentences = {
   },
   TOO_MANY_AFFECTED: {
     affected: '{count} records match, which is more than max-affected allows ({most}); none was {done}.',
+    uniqueOfMany: 'is unique: a change by filter sets it in at most {most} records; narrow the filter',
   },
   JOB_NOT_FINISHED: { unfinished: 'The job is {status}. Delete it once its status is succeeded or failed.' },
   KEY_QUOTA: {

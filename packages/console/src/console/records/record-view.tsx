@@ -263,7 +263,7 @@ function RecordHead({ collection, record, children }: HeadProps): ReactNode {
         <bdi>{brief(typeof name === 'string' && name.trim() !== '' ? name : shortId(record.id))}</bdi>
       </h1>
       <span className="spring" />
-      {children}
+      <span className="row">{children}</span>
     </div>
   )
 }

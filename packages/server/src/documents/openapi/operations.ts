@@ -12,7 +12,7 @@ import {
   sharedParameters,
   summaryParameters,
 } from './parameters.ts'
-import { codesOf, deletedWith, type OperationKind, type Problems } from './problems.ts'
+import { codesOf, deletedWith, type OperationKind, type Problems, referringTo } from './problems.ts'
 import { answer, body, contentOf, sharedResponse } from './responses.ts'
 import type { ResourceNames } from './schemas.ts'
 
@@ -351,5 +351,10 @@ function responses(
   nested: boolean,
   successes: Json,
 ): Json {
-  return problems.of(codesOf(kind, resource, nested, deletedWith(catalog, resource)), successes)
+  const deletedToo = deletedWith(catalog, resource)
+  const codes = codesOf(kind, resource, nested, deletedToo)
+  // A change by filter may hold the records that its own refer to.
+  const isHeld =
+    codes.includes('HAS_DEPENDENTS') && referringTo(catalog, deletedToo).some((each) => each.updates.byFilter)
+  return problems.of(isHeld ? [...codes, 'BEING_CHANGED'] : codes, successes)
 }

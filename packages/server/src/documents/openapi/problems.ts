@@ -91,7 +91,7 @@ export function codesOf(
   const referring = resource?.fields.some((field) => field.reference) ? ['BEING_DELETED'] : []
   const pending = [
     ...(resource !== undefined && canBePending(resource) ? ['BEING_DELETED'] : []),
-    ...(deletedToo.some(({ updates }) => updates.byFilter) ? ['BEING_CHANGED'] : []),
+    ...([resource, ...deletedToo].some((each) => each?.updates.byFilter) ? ['BEING_CHANGED'] : []),
   ]
   const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...pending, ...deletedToo.flatMap((each) => ruleCodes(each, 'delete'))]
   const isStreamed = resource?.order === 'by-position' && !isHistory(resource)
@@ -198,6 +198,11 @@ export function deletedWith(catalog: Catalog, resource: Resource): Resource[] {
     }
   }
   return [...found]
+}
+
+/** The resources that refer to any of some resources. */
+export function referringTo({ resources }: Catalog, targets: readonly Resource[]): Resource[] {
+  return targets.flatMap(({ dependents }) => dependents.flatMap(({ collection }) => resources.get(collection) ?? []))
 }
 
 /** Replaces the codes of business rules that are functions: those codes are not known in advance. */

@@ -8,21 +8,30 @@ import { never } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { checkFilterConditions, checkRecord, decidableRecords } from '../../../plan/check-record.ts'
 import type { Outcome } from '../../../plan/outcome.ts'
 import type { BulkDelete, Delete, DeleteMatching } from '../../../plan/plan.ts'
 import { type Batch, roomOf } from '../../sql/batch.ts'
-import { columnSql, subject } from '../../sql/columns.ts'
+import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { storedSql } from '../../sql/records.ts'
 import type { Row, Transaction } from '../../transaction.ts'
 import { tickOne } from '../rows/clock.ts'
 import { lockRules, ruledBelow } from '../rows/other-records.ts'
-import { pendingIssue, pendingMark } from '../rows/pending-deletions.ts'
+import {
+  changing,
+  isHeldByChange,
+  isMarkOfChange,
+  pendingIssue,
+  pendingMark,
+  resourceOf,
+} from '../rows/pending-deletions.ts'
 import { holdsSql, lockRecord, lockState } from '../rows/record-row.ts'
 import { beginNow, putOnList, stateOfDeletion } from './begin.ts'
 import {
+  amongSql,
+  type Closure,
   deleteClosure,
   liveRows,
   lockRows,
@@ -123,6 +132,9 @@ export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Tran
   if (rows.length === 0) return { kind: 'deleted-matching', count: 0 }
   if (most !== undefined && rows.length > most)
     return { kind: 'conflict', issues: [tooManyAffected(plan, rows.length)] }
+  if (rows.some((row) => isMarkOfChange(String(row['_deletion'])))) {
+    return { kind: 'conflict', issues: [issue('BEING_CHANGED')] }
+  }
   const ids = rows.filter((row) => row['_deletion'] === null).map((row) => String(row['id']))
   return yield* deleteAsked(context, plan, ids, {
     blockersOf: (set) => findBlockers(context, plan, set),
@@ -149,9 +161,11 @@ function* deleteAsked(
   ids: readonly string[],
   { refused = [], blockersOf, deleted }: Deciding,
 ): Transaction<Outcome | Announced> {
+  if (yield* isHeldByChange(context, plan.resource)) return { kind: 'conflict', issues: [issue('BEING_CHANGED')] }
   const { closure, isComplete } = yield* reachWithin(context, plan.resource, ids, mostInspected)
   if (isComplete) {
-    const issues = [...refused, ...(yield* blockersOf(setOf(context, closure)))]
+    const changed = (yield* isChangedAmong(context, closure)) ? [issue('BEING_CHANGED')] : []
+    const issues = [...refused, ...changed, ...(yield* blockersOf(setOf(context, closure)))]
     if (issues.length > 0) return { kind: plan.kind === 'bulk-delete' ? 'bulk-refused' : 'conflict', issues }
     const isTooMany = context.batch !== undefined && sizeOf(closure) > roomOf(context.batch)
     if (sizeOf(closure) <= plan.above && !isTooMany) {
@@ -165,6 +179,17 @@ function* deleteAsked(
   const mayBeRefused = isComplete || refused.length > 0 || canBeBlocked(context.catalog, plan.resource)
   if (!mayBeRefused && plan.above <= mostInspected) return yield* beginNow(context, plan, state, 'collect')
   return yield* announce(plan, state, { ids, refused })
+}
+
+/** Whether a change by filter has any of these records on its list. */
+function* isChangedAmong(context: SqlContext, closure: Closure): Transaction<boolean> {
+  for (const [collection, ids] of closure) {
+    if (ids.size === 0 || !resourceOf(context.catalog, collection).updates.byFilter) continue
+    const among = amongSql(context.dialect, raw('id'), [...ids])
+    const rows = yield sql`select 1 as one from ${tableSql(collection)} where ${among} and ${changing} limit 1`
+    if (rows.length > 0) return true
+  }
+  return false
 }
 
 /** Keeps serializable changes away from a deletion that is not serializable, if rules cover some of its collections. */
