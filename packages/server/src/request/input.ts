@@ -396,7 +396,7 @@ export function changesIn(input: Input): number {
     case 'write-many':
       return input.bodies.length
     case 'transaction':
-      return input.operations.length
+      return input.operations.reduce((sum, { target, body }) => sum + recordsIn(target, body), 0)
     case 'bulk-delete': {
       const { ids = [], dry_run: isDryRun } = isObject(input.body) ? input.body : {}
       return Array.isArray(ids) && isDryRun !== true ? ids.length : 0
@@ -428,4 +428,9 @@ function understoodAt(target: Target, method: string): readonly PreferenceName[]
   const isMatching = target.kind === 'collection' && (method === 'DELETE' || method === 'PATCH')
   if (isMatching) return ['return', 'respond-async', 'max-affected']
   return method === 'DELETE' || target.kind === 'restore' ? ['return', 'respond-async'] : ['return']
+}
+
+/** How many records an operation of a transaction changes. */
+function recordsIn({ kind }: Target, body: unknown): number {
+  return kind === 'collection' && Array.isArray(body) ? body.length : 1
 }
