@@ -22,6 +22,7 @@ export const everythingWithEvents: InterfaceDeclaration = {
     tickets: {
       fields: { title: Type.String(), number: Type.Sequence() },
       access: { read: 'anyone', create: 'anyone' },
+      summaries: { by_month: { group: ['created_at:month'], sum: ['number'] } },
       events: true,
     },
   },

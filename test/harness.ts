@@ -99,8 +99,7 @@ export async function trial(
 ): Promise<Trial> {
   const versions = completeVersions(declaration, options.basePath)
   const { stored: catalog } = versions
-  const prepared = { declaration, catalog }
-  const database = options.database ?? (await newDatabase({ memory: options.memory, prepared }))
+  const database = options.database ?? (await newDatabase({ memory: options.memory, prepared: catalog }))
   const storage = await database.open(catalog)
   const clock = { ahead: 0 }
   const seen: Observation[] = []

@@ -169,6 +169,7 @@ async function fill({ app, send }: Client): Promise<string[]> {
     '/v1/selects?q=suchen',
     '/v1/prices?sort=-price&price[gt]=-20.00&limit=3',
     '/v1/prices?price=9.990',
+    '/v1/tickets/summary?group=created_at:month&sum=number',
     '/v1/api-keys',
     '/v1/jobs?sort=created_at',
     `/v1/jobs/${exported}`,

@@ -105,6 +105,11 @@ const schemas: Readonly<Record<string, readonly [change: (database: DatabaseSync
       where name = 'resourced_changed_orders'`),
     notMade('trigger "resourced_changed_orders"'),
   ],
+  'a trigger of ours that keeps a summary and does more': [
+    run(`create trigger "resourced_kept_added_orders" /*[{"name":"all","groups":[],"sums":[]}]*/ after insert on "orders"
+      begin update "api-keys" set roles = '["admin"]'; end`),
+    notMade('trigger "resourced_kept_added_orders"'),
+  ],
   'a trigger of ours that shows a column that is none': [
     asSchema(`update sqlite_schema set sql = replace(sql, '(''title'', new."title")', '(''secret'', new."secret")')
       where name = 'resourced_created_orders'`),
@@ -225,8 +230,8 @@ const schemas: Readonly<Record<string, readonly [change: (database: DatabaseSync
     describes,
   ],
   'a newer storage format': [
-    run("insert or replace into resourced_meta values ('format', '3')"),
-    /A newer release of Resourced has written to the database: its storage format is "3", and this release knows 2/,
+    run("insert or replace into resourced_meta values ('format', '4')"),
+    /A newer release of Resourced has written to the database: its storage format is "4", and this release knows 3/,
   ],
   'a storage format that is no number': [
     run("insert or replace into resourced_meta values ('format', 'x')"),

@@ -125,11 +125,12 @@ for (const [one, other] of ways) {
 
     const to = await engines[other](context)
     assert.match(await restore(file, to), /What was written was read back, and is the same as in the backup/)
-    // The first start of a server creates the triggers, unless the file of SQLite was copied with them.
+    // The first start of a server creates the triggers and counts summaries, unless the file of SQLite was copied.
     const steps = (await run(0, 'migrate', '--database', to)).split('Nothing was changed.')[0]
-    const triggers = '  + create the triggers of tickets\n'
+    const triggers = '  + create the triggers of tickets\n  + count the summaries of tickets (by_month)\n'
     const hasTriggers = one === 'sqlite' && other === 'sqlite'
-    assert.equal(steps, hasTriggers ? 'The database fits the declaration: nothing to do.\n' : triggers)
+    if (hasTriggers) assert.equal(steps, 'The database fits the declaration: nothing to do.\n')
+    else assert.ok(steps?.endsWith(triggers), String(steps))
     // An export that was not finished begins again.
     await assertSame(to, from, ['resourced_work'])
 

@@ -37,7 +37,6 @@ export type {
   FieldDeclaration,
   InterfaceDeclaration,
   OnDelete,
-  RateDeclaration,
   ResourceDeclaration,
   RuleContext,
   RuleObjection,
@@ -52,6 +51,7 @@ export type {
   EventFunction,
   PrepareContext,
 } from 'resourced-contract/model/declared-functions'
+export type { RateDeclaration } from 'resourced-contract/model/declared-limits'
 export { type DefinedInterface, defineInterface, type Infer } from 'resourced-contract/model/inference/define-interface'
 export * as Type from 'resourced-contract/model/type'
 export { reference } from 'resourced-contract/model/type'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RateDeclaration } from 'resourced-contract/model/declaration'
+import type { RateDeclaration } from 'resourced-contract/model/declared-limits'
 import type { RateOptions } from '../../../packages/server/src/server/rates/rate-limiter.ts'
 import { studio } from '../../declarations.ts'
 import { type Received, type Trial, trialFor } from '../../harness.ts'

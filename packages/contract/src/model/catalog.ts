@@ -9,16 +9,15 @@ import {
   type Action,
   actions,
   type DeletionDeclaration,
-  type EventLimits,
   type FieldAccessDeclaration,
   type FieldDeclaration,
   type InterfaceDeclaration,
-  type RateDeclaration,
   type ResourceDeclaration,
 } from './declaration.ts'
+import type { EventLimits, RateDeclaration } from './declared-limits.ts'
 import { eventKinds, revisionKinds } from './event.ts'
 import { completeField } from './field.ts'
-import { limitDefaults, mostChangedAtOnce, parseRate, type Rate } from './limits.ts'
+import { limitDefaults, mostChangedAtOnce, parseRate, type Rate, type Rates } from './limits.ts'
 import { historyCollection } from './names.ts'
 import { deepFreeze, plainCopy } from './plain-copy.ts'
 import {
@@ -27,7 +26,6 @@ import {
   type Dependent,
   type Field,
   type FieldAccess,
-  type Rates,
   type Resource,
   withIndexes,
 } from './resource.ts'
@@ -216,11 +214,12 @@ function completeFieldAccess(
   return entries.length === 0 ? {} : { fieldAccess: new Map(entries) }
 }
 
-function completeRates({ caller, address, actions = {} }: RateDeclaration): Rates {
+function completeRates({ caller, address, changes, actions = {} }: RateDeclaration): Rates {
   const rateOf = (text: string) => parseRate(text) as Rate
   return {
     caller: rateOf(caller ?? limitDefaults.callerRate),
     address: rateOf(address ?? limitDefaults.addressRate),
+    ...(changes !== undefined && { changes: rateOf(changes) }),
     actions: new Map(Object.entries(actions).map(([name, text]) => [name, rateOf(text)])),
   }
 }

@@ -9,7 +9,15 @@ import type {
   EventFunction,
   PrepareContext,
 } from './declared-functions.ts'
+import type {
+  EventLimits,
+  ExportLimits,
+  IncludeLimits,
+  KeyLimitsDeclaration,
+  RateDeclaration,
+} from './declared-limits.ts'
 import type { EventKind } from './event.ts'
+import type { SummaryDeclaration } from './kept-summary.ts'
 import type { Comparisons } from './operators.ts'
 
 /** The actions that access rules are declared for (AUT-3). */
@@ -274,14 +282,6 @@ export interface DeletionDeclaration {
   readonly byFilter?: boolean
 }
 
-/** Figures that are kept with every change of a record (SUM-3). */
-export interface SummaryDeclaration {
-  /** The groups, as `group` of a request names them: at most three; none: one row for all records. */
-  readonly group: readonly string[]
-  /** Fields that are added up: integers and decimals. */
-  readonly sum?: readonly string[]
-}
-
 /** One resource: a collection and its records. */
 export interface ResourceDeclaration {
   readonly title?: string
@@ -373,50 +373,6 @@ export interface ChangeDeclaration {
   readonly remove?: Readonly<Record<string, RemovedField>>
   /** By the field's name in this version. */
   readonly convert?: Readonly<Record<string, ConvertedField>>
-}
-
-/** Rate limits (LIM-1), each as `N/second`, `N/minute` or `N/hour`. */
-export interface RateDeclaration {
-  /** Requests of one caller; default `600/minute`. */
-  readonly caller?: string
-  /** Failed authentications from one address; default `60/minute`. */
-  readonly address?: string
-  /** Requests of one caller for an action, by `collection.action`; `*` is any collection or action. */
-  readonly actions?: Readonly<Record<string, string>>
-}
-
-/** Limits of API keys that are created over HTTP (AUT-10). */
-export interface KeyLimitsDeclaration {
-  /** The most keys of one subject that are neither revoked nor expired; default 100. */
-  readonly perSubject?: number
-  /** The roles that allow callers to create keys that outlive their own credential; default: none. */
-  readonly lastingRoles?: readonly string[]
-}
-
-/** Limits of related records in one response (REL-1, REL-5). */
-export interface IncludeLimits {
-  /** The most paths that an `include` names; default 8. */
-  readonly paths?: number
-  /** The most records that a response includes; default 1,000. */
-  readonly records?: number
-}
-
-/** Limits of exports (LIM-8). */
-export interface ExportLimits {
-  /** The most exports of one caller; default 20. */
-  readonly count?: number
-  /** The most bytes of all files of one caller; default 1 GiB. */
-  readonly bytes?: number
-  /** The most bytes of the files of all callers; default 10 GiB. */
-  readonly total?: number
-}
-
-/** Limits of events. */
-export interface EventLimits {
-  /** How long events are kept: an ISO 8601 duration of weeks, days, hours, minutes and seconds; default `P7D`. */
-  readonly retention?: string
-  /** The most open streams of one caller; default 20. */
-  readonly streams?: number
 }
 
 /** The places where a request can name its version. */

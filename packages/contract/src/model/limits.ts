@@ -47,3 +47,15 @@ export function parseRate(text: string): Rate | undefined {
   const window = units[unit]
   return window === undefined ? undefined : { most: Number(most), window }
 }
+
+/** Rate limits (LIM-1). */
+export interface Rates {
+  /** Requests of one caller. */
+  readonly caller: Rate
+  /** Failed authentications from one address. */
+  readonly address: Rate
+  /** Records that one caller changes; `undefined`: any number. */
+  readonly changes?: Rate
+  /** Requests of one caller for an action, by `collection.action`; either may be `*`. */
+  readonly actions: ReadonlyMap<string, Rate>
+}

@@ -10,15 +10,15 @@ import type {
   AccessRule,
   Action,
   BusinessRule,
-  ExportLimits,
-  IncludeLimits,
   InterfaceDeclaration,
   OnDelete,
   ResourceDeclaration,
   ServerValue,
 } from './declaration.ts'
+import type { ExportLimits, IncludeLimits } from './declared-limits.ts'
+import type { KeptSummary } from './kept-summary.ts'
 import type { CompleteKeywords } from './keywords.ts'
-import type { Rate } from './limits.ts'
+import type { Rates } from './limits.ts'
 import { filterOperators, type Operator } from './operators.ts'
 import { isHistory } from './recorded.ts'
 import type { ValidateValue } from './schema.ts'
@@ -133,13 +133,6 @@ export interface FieldAccess {
   readonly write: readonly AccessRule[] | undefined
 }
 
-/** A summary whose figures are kept with every change (SUM-3). Groups have the names that requests have. */
-export interface KeptSummary {
-  readonly name: string
-  readonly groups: readonly string[]
-  readonly sums: readonly string[]
-}
-
 /** One resource, complete. */
 export interface Resource {
   /**
@@ -198,16 +191,6 @@ export interface Resource {
   readonly summaries?: readonly KeptSummary[]
   /** A short hash of the fields and schemas: a change of it changes all entity tags. */
   readonly shape: string
-}
-
-/** Rate limits (LIM-1). */
-export interface Rates {
-  /** Requests of one caller. */
-  readonly caller: Rate
-  /** Failed authentications from one address. */
-  readonly address: Rate
-  /** Requests of one caller for an action, by `collection.action`; either may be `*`. */
-  readonly actions: ReadonlyMap<string, Rate>
 }
 
 /** An interface, complete and frozen. */

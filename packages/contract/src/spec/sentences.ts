@@ -33,6 +33,15 @@ export const sentences = {
     more: 'has {more} more errors',
     parent: 'must be {parent}, as in the address, or left out',
     repeats: 'repeats {first}; name each once',
+    operationName: 'must begin with a letter, and have at most {most} letters, digits and underscores',
+    laterResult: 'refers to the result of operation {name:json}, which is no earlier one',
+    noResult: 'refers to {name:json}, which is no value that a result of {resource} shows',
+    pathResult: 'refers to {name:json}; a path takes the id of an earlier result alone, such as {wanted}',
+    hiddenResult: 'refers to {name:json}, which you may not read',
+    tooMuchReferred: 'refers to too much: all values that a transaction refers to may have {most:number} bytes',
+    deepResult: 'refers to a value that would be nested too deeply here',
+    uncondition: 'goes with PUT, PATCH, DELETE and a restoration alone',
+    bodiless: 'goes with POST to a collection, PUT and PATCH alone',
     control: 'must have no control characters',
     space: 'must not begin or end with white space',
     comma: 'must have no comma',
@@ -79,6 +88,15 @@ export const sentences = {
   },
   INVALID_TEXT: {
     notUtf8: '{name} is not valid UTF-8. Name the encoding of the file, such as --encoding windows-1252.',
+  },
+  OPERATION_NOT_ALLOWED: {
+    operation:
+      '{method} {path:short} cannot be an operation. There are POST and PATCH /{collection}, PUT, PATCH and DELETE ' +
+      '/{collection}/{id}, and POST /{collection}/{id}/restore; paths have no version and no query.',
+  },
+  TRANSACTION_TOO_LARGE: {
+    tooManyTouched: 'All operations together may change {limit:number} records, cascades included.',
+    jobInTransaction: 'This would be a background job, which a transaction cannot contain.',
   },
   TOO_SHORT: { minLength: 'must have at least {limit:character}' },
   TOO_LONG: {
@@ -297,6 +315,7 @@ export const sentences = {
   },
   TOO_MANY_AFFECTED: {
     affected: '{count} records match, which is more than max-affected allows ({most}); none was {done}.',
+    uniqueOfMany: 'is unique: a change by filter sets it in at most {most} records; narrow the filter',
   },
   JOB_NOT_FINISHED: { unfinished: 'The job is {status}. Delete it once its status is succeeded or failed.' },
   KEY_QUOTA: {

@@ -36,6 +36,7 @@ import { includedSchemas } from './openapi/related-schemas.ts'
 import { sharedResponses } from './openapi/responses.ts'
 import { namesOf, type ResourceNames, resourceSchemas } from './openapi/schemas.ts'
 import { exportPaths, servicePaths, systemPaths } from './openapi/system-operations.ts'
+import { transactionPaths } from './openapi/transaction-operation.ts'
 
 /** What a server accepts besides API keys. */
 export interface Credentials {
@@ -112,6 +113,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
   const paths = {
     ...resourcePaths(catalog, partsOf),
     ...systemPaths(catalog, partsOf),
+    ...transactionPaths(catalog, problems, nameOf),
     ...exportPaths(catalog, problems),
     ...servicePaths(`${serverUrl}${versions.basePath}`, problems, versionCodes(versions, atRoot)),
   }

@@ -66,6 +66,13 @@ export type Outcome =
   | { readonly kind: 'deleted-matching' | 'updated-matching'; readonly count: number }
   | { readonly kind: 'erased' }
   | DeletionPreview
+  /** The results of the operations of a transaction, in their order. */
+  | { readonly kind: 'transacted'; readonly results: readonly Outcome[] }
+  /**
+   * An operation of a transaction was refused, by its index; `undefined`: before the transaction (`refusal` of its
+   * plan).
+   */
+  | { readonly kind: 'operation-refused'; readonly index: number; readonly outcome: Outcome | undefined }
   /** A job was created. */
   | { readonly kind: 'accepted'; readonly job: string; readonly statusUrl: string }
   /** Each issue points at its id. */

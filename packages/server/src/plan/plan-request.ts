@@ -18,7 +18,6 @@ import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { bindingOf, openCursor } from './cursor.ts'
 import { unsettableMembers } from './issue.ts'
-import type { WriteMany } from './many.ts'
 import type {
   BulkDelete,
   Create,
@@ -30,6 +29,7 @@ import type {
   ReadPage,
   Removal,
   Update,
+  WriteMany,
 } from './plan.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
 import { fieldGrantsOf, readableFieldsOf, readableReferencesOf, targetsOf } from './plan-fields.ts'
@@ -37,6 +37,7 @@ import { formerState, listedRevisions, planErasure, withDeletedRecords } from '.
 import { includeOf } from './plan-include.ts'
 import { planKey, planRevocation } from './plan-key.ts'
 import { planSummary } from './plan-summary.ts'
+import { planTransaction } from './plan-transaction.ts'
 import { planDelivery, planWebhook, planWebhookDeletion, planWebhookUpdate } from './plan-webhook.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 import { requiredGrant } from './required-grant.ts'
@@ -68,6 +69,7 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
     return { ...plan, ...(isMapped(versionResource) && { versionResource }) } as Plan
   }
   if (input.kind === 'export') return planExport(planning, input)
+  if (input.kind === 'transaction') return planTransaction(planning, input, planRequest)
   if (input.kind === 'delete' && target.kind === 'export') {
     return planJobDeletion(planning, { id: target.id, mustExport: true }, input.conditions)
   }
@@ -91,7 +93,7 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
 function planForClient(
   planning: Planning,
   target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' }>,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' | 'transaction' }>,
 ): Plan | undefined {
   const { resource } = target
   switch (resource.name) {
@@ -118,7 +120,7 @@ function planForClient(
 function planForResource(
   planning: Planning,
   target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' }>,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' | 'transaction' }>,
 ): Plan {
   const { caller, catalog, now } = planning
   const { resource } = target

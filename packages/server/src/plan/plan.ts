@@ -8,13 +8,12 @@ import type { FieldGrants } from 'resourced-contract/model/field-grants'
 import type { Position, Predicate, SortTerm } from 'resourced-contract/model/predicate'
 import type { MappedResource, Resource } from 'resourced-contract/model/resource'
 import type { Figure, Group, SummaryOrder } from 'resourced-contract/model/summary'
-import type { Issue } from 'resourced-contract/spec/faults'
+import type { Fault, Issue } from 'resourced-contract/spec/faults'
 import type { Conditions } from '../http/preconditions.ts'
 import type { Preferred } from '../http/preferences.ts'
 import type { ExportFormat } from './export-document.ts'
 import type { Former } from './former.ts'
 import type { DeletedRecords, Include } from './include.ts'
-import type { WriteMany } from './many.ts'
 
 export type { Conditions } from '../http/preconditions.ts'
 
@@ -121,7 +120,7 @@ export interface ReadSummary {
 }
 
 /** What every change has: the caller and the moment. */
-export interface Change extends Presentation {
+interface Change extends Presentation {
   readonly resource: Resource
   readonly caller: CallerView
   /** Milliseconds since 1970. */
@@ -185,6 +184,27 @@ export interface Update extends Change {
   readonly writableFields?: FieldGrants
   readonly targets?: ReferenceTargets
   readonly conditions: Conditions
+}
+
+/** Creates or changes several records, or one that a unique value identifies. */
+export interface WriteMany extends Change {
+  readonly kind: 'write-many'
+  /** What is wrong with the body as a whole. If there is anything, nothing is done. */
+  readonly issues: readonly Issue[]
+  /** The records as the request has them, in order. */
+  readonly bodies: readonly unknown[]
+  /** The id that each of them gets if it is new. */
+  readonly ids: readonly string[]
+  /** How a record is created, except for its id and body; left out: the request or the caller creates none. */
+  readonly create?: Create
+  /** How a record is changed, likewise. */
+  readonly update?: Update
+  /** The unique field whose value says which record is replaced; left out: the record's `id` does. */
+  readonly key?: string
+  /** Whether the body is a single record, and not an array. */
+  readonly isSingle: boolean
+  readonly conditions: Conditions
+  readonly idempotency?: Idempotency
 }
 
 /** What every deletion has. */
@@ -412,6 +432,30 @@ export interface DeleteJob extends Change {
   readonly conditions: Conditions
 }
 
+/** A change that an operation of a transaction makes. */
+export type OperationPlan = Create | Update | WriteMany | Delete | Restore
+
+/** An operation of a transaction. */
+export interface Operation {
+  /** Its body may hold references to earlier results. */
+  readonly plan: OperationPlan
+  /** The name of its result. */
+  readonly as?: string
+}
+
+/** Changes that are made in order, in one transaction, or none of them (BLK-4). */
+export interface TransactionPlan extends Change {
+  readonly kind: 'transaction'
+  /** The resource of the first operation. */
+  readonly resource: Resource
+  readonly operations: readonly Operation[]
+  /** The most bytes of the values that references repeat, as JSON. */
+  readonly mostReferred: number
+  /** Why the operation after the last one was refused before the transaction; left out: there is none. */
+  readonly refusal?: Fault
+  readonly idempotency?: Idempotency
+}
+
 export type Read = ReadRecord | ReadPage | ReadSummary | PreviewDeletion
 export type Write =
   | Create
@@ -431,4 +475,5 @@ export type Write =
   | DeleteWebhook
   | CreateDelivery
   | DeleteJob
+  | TransactionPlan
 export type Plan = Read | Write

@@ -65,7 +65,7 @@ function grantFor(catalog: Catalog, caller: CallerView, action: Action, resource
   }
   if (isServer(caller)) return always
   const place = `resources.${resource.name}.access.${action}`
-  const granted = allowedByAny(catalog, caller, resource.access[action], { place, resource })
+  const granted = allowedByRules(catalog, caller, resource.access[action], { place, resource }, 'any')
   const isOfDeliveries = resource === catalog.system.get('deliveries') && action === 'read'
   if (!isOfDeliveries || granted.kind !== 'always') return granted
   // A delivery names its record: administrators read those of others only where they may read the event (AUT-9).
@@ -122,36 +122,22 @@ export function historyGrant(
   return { collection: resource.name, read, readDeleted, history: { deletedSince } }
 }
 
-/** The records that any of some rules allows. Where one allows all, the rules after it are not asked. */
-function allowedByAny(
+/** The records that any of some rules allows, or all of them. Where one decides, the rules after it are not asked. */
+function allowedByRules(
   catalog: Catalog,
   caller: CallerView,
   rules: readonly AccessRule[],
   placed: Omit<PlacedRule, 'rule'>,
+  needed: 'any' | 'all',
 ): Predicate {
+  const decisive = needed === 'any' ? always : never
   const allowed: Predicate[] = []
   for (const rule of rules) {
     const one = allowedBy(catalog, caller, { rule, ...placed })
-    if (one.kind === 'always') return always
+    if (one.kind === decisive.kind) return decisive
     allowed.push(one)
   }
-  return anyOf(allowed)
-}
-
-/** The records that each of some rules allows. Where one allows none, the rules after it are not asked. */
-function allowedByAll(
-  catalog: Catalog,
-  caller: CallerView,
-  rules: readonly AccessRule[],
-  placed: Omit<PlacedRule, 'rule'>,
-): Predicate {
-  const allowed: Predicate[] = []
-  for (const rule of rules) {
-    const one = allowedBy(catalog, caller, { rule, ...placed })
-    if (one.kind === 'never') return never
-    allowed.push(one)
-  }
-  return allOf(allowed)
+  return needed === 'any' ? anyOf(allowed) : allOf(allowed)
 }
 
 /** A rule of a resource, and its place in the declaration. */
@@ -168,7 +154,7 @@ function allowedBy(catalog: Catalog, caller: CallerView, { rule, place, resource
     return callDeclared(place, caller, () => answerOf(place, answer, resource, caller))
   }
   if (typeof rule === 'object') {
-    if ('all' in rule) return allowedByAll(catalog, caller, rule.all, { place, resource })
+    if ('all' in rule) return allowedByRules(catalog, caller, rule.all, { place, resource }, 'all')
     if (isLookup(rule)) {
       const looked = catalog.resources.get(lookupCollection(rule))
       return looked === undefined ? never : resolveLookup(looked, rule, caller)
@@ -306,7 +292,7 @@ function permitField(
 ): Predicate {
   if (rules === undefined) return { kind: 'always' }
   const place = `resources.${resource.name}.access.fields.${name}.${use}`
-  return anyOf(rules.map((rule) => allowedBy(catalog, caller, { rule, place, resource })))
+  return allowedByRules(catalog, caller, rules, { place, resource }, 'any')
 }
 
 /**

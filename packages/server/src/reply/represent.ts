@@ -17,13 +17,14 @@ import { accepts, type Preferred } from '../http/preferences.ts'
 import { sealCursor } from '../plan/cursor.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
 import type { Outcome, PageOutcome } from '../plan/outcome.ts'
-import type { ExportFileAccess, Plan, PreviewDeletion, ReadPage } from '../plan/plan.ts'
+import type { ExportFileAccess, Plan, PreviewDeletion, ReadPage, TransactionPlan } from '../plan/plan.ts'
 import { issuesFromStored } from '../versions/translate-record.ts'
 import { listCaching, recordCaching, writtenHeaders } from './caching.ts'
 import { bulkRefusal, deletionPreview } from './deletion-responses.ts'
 import { mementoHeaders, timeMap } from './history-responses.ts'
 import { conflict, type Occurrence } from './problem.ts'
 import { includeTooLarge, relatedResponse } from './related-response.ts'
+import { transactionResponse } from './transaction-response.ts'
 
 /** What a reply uses besides plan and outcome. */
 export interface ReplyContext extends Occurrence {
@@ -68,6 +69,9 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       const ofState = outcome.memento === undefined ? {} : mementoHeaders(outcome.memento, context)
       return { status: 200, headers: { ...headers, ...ofState }, body }
     }
+    case 'transacted':
+    case 'operation-refused':
+      return transactionOf(plan as TransactionPlan, outcome, context)
     case 'not-modified':
       return { status: 304, headers: recordCaching(resource, outcome), body: undefined }
     case 'page':
@@ -77,7 +81,7 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     case 'too-many-slots':
       throw tooManySlots(outcome.group)
     case 'with-related':
-      return relatedResponse(plan, outcome, represent(plan, outcome.answer, context), context)
+      return relatedResponse(plan, outcome, () => represent(plan, outcome.answer, context), context)
     case 'include-too-large':
       throw includeTooLarge(outcome)
     case 'page-not-modified':
@@ -196,6 +200,17 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     case 'conflict':
       return conflict(named(outcome.issues), context)
   }
+}
+
+/** The response to a transaction: the whole of it has `Preference-Applied`. */
+function transactionOf(
+  plan: TransactionPlan,
+  outcome: Extract<Outcome, { readonly kind: 'transacted' | 'operation-refused' }>,
+  context: ReplyContext,
+): HttpResponse {
+  const each = { ...context, applied: undefined }
+  const made = transactionResponse(plan, outcome, context, (operation, result) => represent(operation, result, each))
+  return made.status === 200 ? { ...made, headers: { ...made.headers, ...appliedHeader(context) } } : made
 }
 
 function forbiddenDetail({ name }: Resource, lacks: string | undefined): string {

@@ -6,9 +6,10 @@ import { parseHttpDate } from 'resourced-contract/fields/http-date'
 import { parseIdempotencyKey } from 'resourced-contract/fields/idempotency-key'
 import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
 import { controlParameters } from 'resourced-contract/model/names'
+import { isObject } from 'resourced-contract/model/plain-copy'
 import { isHistory } from 'resourced-contract/model/recorded'
-import type { Resource } from 'resourced-contract/model/resource'
-import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
+import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { bodyTypes } from 'resourced-contract/spec/media-types'
 import type { HttpRequest } from '../http/message.ts'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
@@ -16,6 +17,7 @@ import { decidePreferences, type PreferenceName } from '../http/preferences.ts'
 import { type IncludeCatalog, type IncludedPath, isOfInclude, readInclude } from './include.ts'
 import { type KnownQueries, type ListQuery, readListQuery, readMatchFilter, type Selected } from './list-query.ts'
 import { type Many, readArray, readUpsert } from './many.ts'
+import { type Operation, readOperations } from './operations.ts'
 import {
   answeredFields,
   invalidQuery,
@@ -43,6 +45,7 @@ export type Input =
   | WriteManyInput
   | { readonly kind: 'delete'; readonly conditions: Conditions; readonly descendants: boolean }
   | ({ readonly kind: 'restore'; readonly conditions: Conditions } & Keyed)
+  | ({ readonly kind: 'transaction'; readonly operations: readonly Operation[]; readonly body: unknown } & Keyed & Cut)
   | ({ readonly kind: 'delete-matching' } & Matching)
   | ({ readonly kind: 'update-matching'; readonly body: unknown } & Matching)
   /** The erasure of a history. */
@@ -81,13 +84,19 @@ interface Keyed {
   readonly idempotencyKey: string | undefined
 }
 
+/** What ends a transaction before one of its operations is planned. */
+interface Cut {
+  /** The operation that is refused, by its index, and why; left out: none is. */
+  readonly refusal?: { readonly index: number; readonly fault: Fault }
+}
+
 /** What reading a request needs. */
 interface Reading {
   readonly request: HttpRequest
   /** An address that supports the method. */
   readonly target: Target
   readonly version: {
-    readonly catalog: IncludeCatalog
+    readonly catalog: Catalog
     /** A media type that means `application/json` too. */
     readonly vendorType?: string | undefined
   }
@@ -183,6 +192,9 @@ export async function readWithBody({ request, target, version, query }: Reading)
     return { kind: 'read-summary', conditions, query }
   }
   if (target.kind === 'exports') return { kind: 'export', body, idempotencyKey }
+  if (target.kind === 'transactions') {
+    return { kind: 'transaction', operations: readOperations(version.catalog, body), body, idempotencyKey }
+  }
   if (target.kind === 'bulk-delete') return { kind: 'bulk-delete', body, idempotencyKey }
   if (method === 'POST') return { kind: 'create', body, idempotencyKey }
   if (method === 'PUT') return { kind: 'replace', body, conditions }
@@ -362,6 +374,31 @@ async function readBody(
   }
   const value = readJson(await request.readBody(maxBytes), { maxDepth: deepestNesting, maxMembers })
   return { value, mediaType: type.mediaType }
+}
+
+/** How many records a request changes, as far as its input says so. */
+export function changesIn(input: Input): number {
+  switch (input.kind) {
+    case 'write-many':
+      return input.bodies.length
+    case 'transaction':
+      return input.operations.length
+    case 'bulk-delete': {
+      const { ids = [], dry_run: isDryRun } = isObject(input.body) ? input.body : {}
+      return Array.isArray(ids) && isDryRun !== true ? ids.length : 0
+    }
+    case 'create':
+    case 'replace':
+    case 'merge':
+    case 'patch':
+    case 'delete':
+    case 'delete-matching':
+    case 'update-matching':
+    case 'restore':
+      return 1
+    default:
+      return 0
+  }
 }
 
 /** Decides the preferences of a request: those that its address follows (MET-8). */

@@ -27,6 +27,8 @@ export type Target =
   | { readonly kind: 'restore'; readonly resource: Resource; readonly id: string }
   /** Previews the deletion of a record (DEL-12). */
   | { readonly kind: 'deletion'; readonly resource: Resource; readonly id: string }
+  /** Accepts transactions (BLK-4). */
+  | { readonly kind: 'transactions' }
   /** Accepts exports (JOB-6). */
   | { readonly kind: 'exports' }
   /** An export with its file and its job (LIM-8). */
@@ -73,6 +75,7 @@ const methods: Readonly<Record<Target['kind'], readonly string[]>> = {
   restore: ['POST', 'OPTIONS'],
   deletion: reading,
   'bulk-delete': ['POST', 'OPTIONS'],
+  transactions: ['POST', 'OPTIONS'],
   exports: ['POST', 'OPTIONS'],
   export: ['DELETE', 'OPTIONS'],
   'export-content': reading,
@@ -159,6 +162,9 @@ export function findTarget(catalog: Catalog, path: string, versioned = true): Fo
   if (collection === 'caller') return id === undefined ? found({ kind: 'caller' }) : missing
   if (collection === 'exports') return exportAt(id, child)
   const resource = catalog.resources.get(collection) ?? catalog.system.get(collection)
+  // A declared collection of this name keeps its address.
+  if (resource === undefined && collection === 'transactions' && id === undefined)
+    return found({ kind: 'transactions' })
   if (resource === undefined) return pageAt(segments, first, versioned)
   // Revisions are listed for one record.
   if (id === undefined) return isHistory(resource) ? missing : found({ kind: 'collection', resource })
@@ -302,6 +308,8 @@ export function routeOf(target: Target, basePath: string, root = ''): string {
       return `${basePath}/${target.resource.name}/summary`
     case 'bulk-delete':
       return `${basePath}/${target.resource.name}/bulk-delete`
+    case 'transactions':
+      return `${basePath}/transactions`
     case 'exports':
       return `${basePath}/exports`
     case 'export':

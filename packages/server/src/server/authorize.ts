@@ -38,18 +38,32 @@ export async function askAboutRelated(addressed: Authorized, authorize: Authoriz
 }
 
 function askedIn(input: Input): Asked {
-  switch (input.kind) {
-    case 'read-page':
-      return { selected: input.query, include: input.query.include }
-    case 'read-summary':
-      return { selected: input.query.list }
-    case 'read-record':
-      return { include: input.include }
-    case 'delete-matching':
-      return { selected: input.selected }
-    default:
-      return {}
+  if (input.kind === 'read-page') return { selected: input.query, include: input.query.include }
+  if (input.kind === 'read-summary') return { selected: input.query.list }
+  if (input.kind === 'read-record') return { include: input.include }
+  return 'selected' in input ? { selected: input.selected } : {}
+}
+
+/**
+ * Asks the function about each operation of a transaction, as about a request of its own.
+ *
+ * @returns the input, with the first refusal
+ */
+export async function askAboutOperations(
+  addressed: Addressed,
+  authorize: Authorize,
+  input: Extract<Input, { readonly kind: 'transaction' }>,
+): Promise<typeof input> {
+  for (const [index, { method, path, target }] of input.operations.entries()) {
+    const operation = { ...addressed, target, instance: `${addressed.basePath}${path}` }
+    try {
+      await ask(addressed, authorize, descriptionOf(operation, method))
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      return { ...input, refusal: { index, fault: error } }
+    }
   }
+  return input
 }
 
 async function ask(addressed: Addressed, authorize: Authorize, described: Description): Promise<void> {
@@ -70,8 +84,10 @@ async function ask(addressed: Addressed, authorize: Authorize, described: Descri
   }
 }
 
-function descriptionOf({ request, target, caller: { id, roles, claims }, instance, app }: Addressed): Description {
-  const { method, address } = request
+function descriptionOf(addressed: Addressed, method = addressed.request.method): Description {
+  const { request, target, instance, app } = addressed
+  const { id, roles, claims } = addressed.caller
+  const { address } = request
   // A history is a part of its record.
   const about = isHistoryOf(target) ? target.parent : target
   return {

@@ -179,6 +179,22 @@ export async function countRequest(authenticated: Authenticated): Promise<Rated>
 }
 
 /**
+ * Counts the records that a request changes, after its body is read (LIM-1): 429.
+ *
+ * @param hasHappened they are changed already
+ */
+export async function countChanges<T extends Rated>(rated: T, records: number, hasHappened = false): Promise<T> {
+  const { app, caller, rate: before } = rated
+  const counted = before && records > 0 ? await app.rates?.change(caller.id, records, hasHappened) : undefined
+  if (before === undefined || counted === undefined) return rated
+  const { policy, limits, refusal } = counted
+  return {
+    ...rated,
+    rate: { policy: `${before.policy}, ${policy}`, limits: `${before.limits}, ${limits}`, refusal },
+  }
+}
+
+/**
  * 429 beyond a quota (LIM-1), 429 and 503 while the caller has too many responses to read (LIM-6), 503 (OPS-2). Then
  * the version: 400 for versions that contradict each other (VER-1), 410 or 308 for a retired one (VER-4). Then the
  * address: 400, 404, 405.

@@ -18,6 +18,8 @@ export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
   readonly standalone?: Standalone | undefined
   /** The statement advances the clock of a collection once, for a change of these records alone. */
   readonly touches?: Touched | undefined
+  /** These statements are sent at once, and the rows are the first of each. Engines with one writer need not know. */
+  readonly together?: readonly Statement[]
   /** It tells who makes the change of its transaction, as every standalone change in it does too. */
   readonly attributes?: boolean | undefined
   /** Its values never change, so reads that begin at the same time may share its rows. */
@@ -146,6 +148,14 @@ export interface Runner {
    * out.
    */
   write<T>(start: () => Transaction<T>, changed?: (outcome: T) => boolean): Promise<T>
+}
+
+/**
+ * The first row of each of some statements, which are sent at once. Only within a transaction, and only where there are
+ * other writers.
+ */
+export function* firstRows(statements: readonly Statement[]): Transaction<readonly (Row | undefined)[]> {
+  return yield { ...(statements[0] as Statement), standalone: undefined, together: statements }
 }
 
 /** The first row of a statement. */

@@ -5,9 +5,10 @@ import { carriers, type InterfaceDeclaration, type VersionDeclaration } from '..
 import { countedActions, limitDefaults } from '../limits.ts'
 import { hyphenedForm, longestName, reservedCollections } from '../names.ts'
 import { arrayOf, choice, functionOnly, mapOf, type Node, objectOf, prose, ref, whole } from '../structure-node.ts'
+import { change } from './change.ts'
 import { condition, conditionValue } from './condition.ts'
 import { field, innerSchema } from './field.ts'
-import { accessRule, change, deletion, duration, resource, rule } from './resource.ts'
+import { accessRule, deletion, duration, resource, rule } from './resource.ts'
 
 type Limits = NonNullable<InterfaceDeclaration['limits']>
 
@@ -37,6 +38,7 @@ const rates = objectOf<NonNullable<Limits['rate']>>(
   {
     caller: rate('The requests of one caller.', limitDefaults.callerRate),
     address: rate('The failed authentications from one address.', limitDefaults.addressRate),
+    changes: rate('The records that one caller changes, with one request or many. Undeclared: any number.'),
     actions: mapOf(
       rate('The requests of one caller for these actions.'),
       'Rates of single actions, by `collection.action`. `*` stands for all collections or all actions: `*.create`.',

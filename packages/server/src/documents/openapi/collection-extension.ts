@@ -21,7 +21,7 @@ import type { ResourceNames } from './schemas.ts'
 
 /** Describes a collection. Field names and collections are those of the document's version. */
 export function collectionExtension(catalog: Catalog, resource: Resource, { one }: ResourceNames): Json {
-  const { name, made, fields, owner, within, deletion, updates, preconditions, filterables } = resource
+  const { name, made, fields, owner, within, deletion, preconditions, filterables } = resource
   const isWritable = made === 'by-clients'
   const operators = new Map(
     filterables.map((each) => [each.name, [...(each.isArray ? [] : ['eq']), ...operatorsFor(each)]]),
@@ -57,7 +57,7 @@ export function collectionExtension(catalog: Catalog, resource: Resource, { one 
     search: fields.some(({ search }) => search),
     ...(within !== undefined && { within: { field: within.field, collection: within.collection } }),
     ...(owner !== undefined && { owner }),
-    ...(isWritable && { deletion: deletionOf(deletion), updates: { by_filter: updates.byFilter }, preconditions }),
+    ...(isWritable && { deletion: deletionOf(deletion), updates: updatesOf(catalog, resource), preconditions }),
   }
 }
 
@@ -91,4 +91,9 @@ function deletionOf({ variant, gracePeriod, restorable, bulk, byFilter }: Resour
     bulk: bulk?.max ?? false,
     by_filter: byFilter,
   }
+}
+
+function updatesOf({ limits }: Catalog, { updates, preconditions }: Resource): Json {
+  // An array has no conditions (BLK-2).
+  return { bulk: preconditions === 'required' ? false : limits.bulk, by_filter: updates.byFilter }
 }

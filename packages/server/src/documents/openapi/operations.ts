@@ -3,7 +3,7 @@ import { relationsOf } from 'resourced-contract/model/relations'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { streamType } from 'resourced-contract/spec/media-types'
 import { bulkDeletionRequest, type Components, type Json, object, refTo, usualBulk } from './components.ts'
-import { manyChanges, manyCreation, manyUpdate } from './many-operations.ts'
+import { manyAnswer, manyChanges } from './many-operations.ts'
 import {
   datetimeParameters,
   filterParameters,
@@ -12,7 +12,7 @@ import {
   sharedParameters,
   summaryParameters,
 } from './parameters.ts'
-import { codesOf, deletedWith, type OperationKind, type Problems } from './problems.ts'
+import { codesOf, deletedWith, type OperationKind, type Problems, referringTo } from './problems.ts'
 import { answer, body, contentOf, sharedResponse } from './responses.ts'
 import type { ResourceNames } from './schemas.ts'
 
@@ -68,7 +68,7 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
         operationId: `create${names.one}${of}`,
         tags: [resource.name],
         summary: `Create one of the ${resource.name}${under}`,
-        description: 'With a key it is safe to repeat.',
+        description: 'With a key it is safe to repeat. An array creates all of its records or none.',
         parameters: creationHeaders,
         requestBody: body(['application/json'], refTo('schemas', `${names.one}Create${nested ? 'Nested' : ''}`)),
         ...responses('create', resource, parts, nested, {
@@ -82,9 +82,9 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
             ),
           ),
         }),
-        'x-many': manyCreation(`${names.one}Create${nested ? 'Nested' : ''}`, parts),
+        ...manyAnswer(names),
       },
-      ...(!nested && manyChanges(resource, parts)),
+      ...(!nested && manyChanges(resource, names, parts)),
     }),
     ...(updates && matchingUpdate(resource, parts)),
     ...(deletes && matchingDeletion(resource, parts)),
@@ -169,7 +169,7 @@ function matchingUpdate(resource: Resource, parts: OperationParts): Json {
         202: accepted,
         204: deleted,
       }),
-      'x-many': manyUpdate(parts),
+      ...manyAnswer(parts.names),
     },
   }
 }
@@ -351,5 +351,10 @@ function responses(
   nested: boolean,
   successes: Json,
 ): Json {
-  return problems.of(codesOf(kind, resource, nested, deletedWith(catalog, resource)), successes)
+  const deletedToo = deletedWith(catalog, resource)
+  const codes = codesOf(kind, resource, nested, deletedToo)
+  // A change by filter may hold the records that its own refer to.
+  const isHeld =
+    codes.includes('HAS_DEPENDENTS') && referringTo(catalog, deletedToo).some((each) => each.updates.byFilter)
+  return problems.of(isHeld ? [...codes, 'BEING_CHANGED'] : codes, successes)
 }

@@ -32,6 +32,7 @@ export type OperationKind =
   | 'update-webhook'
   | 'delete-webhook'
   | 'create-delivery'
+  | 'transaction'
   | 'export'
   | 'export-content'
   | 'delete-job'
@@ -90,7 +91,7 @@ export function codesOf(
   const referring = resource?.fields.some((field) => field.reference) ? ['BEING_DELETED'] : []
   const pending = [
     ...(resource !== undefined && canBePending(resource) ? ['BEING_DELETED'] : []),
-    ...(deletedToo.some(({ updates }) => updates.byFilter) ? ['BEING_CHANGED'] : []),
+    ...([resource, ...deletedToo].some((each) => each?.updates.byFilter) ? ['BEING_CHANGED'] : []),
   ]
   const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...pending, ...deletedToo.flatMap((each) => ruleCodes(each, 'delete'))]
   const isStreamed = resource?.order === 'by-position' && !isHistory(resource)
@@ -161,6 +162,8 @@ export function codesOf(
       return [...always, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'create-delivery':
       return [...always, ...keyed, ...bodied]
+    case 'transaction':
+      return [...always, ...keyed, ...bodied, 'OPERATION_NOT_ALLOWED', 'TRANSACTION_TOO_LARGE']
     case 'export':
       return [...always, ...keyed, ...bodied, 'EXPORT_QUOTA']
     case 'delete-job':
@@ -195,6 +198,11 @@ export function deletedWith(catalog: Catalog, resource: Resource): Resource[] {
     }
   }
   return [...found]
+}
+
+/** The resources that refer to any of some resources. */
+export function referringTo({ resources }: Catalog, targets: readonly Resource[]): Resource[] {
+  return targets.flatMap(({ dependents }) => dependents.flatMap(({ collection }) => resources.get(collection) ?? []))
 }
 
 /** Replaces the codes of business rules that are functions: those codes are not known in advance. */

@@ -9,7 +9,6 @@ import { isHistory, recordedNames } from 'resourced-contract/model/recorded'
 import { type Catalog, type Field, fieldAccessOf, type Resource } from 'resourced-contract/model/resource'
 import { groupsOf } from 'resourced-contract/model/summary'
 import { type Json, object, refTo, sharedSchemas, withoutDescriptions } from './components.ts'
-import { manySchema } from './many-operations.ts'
 import { relatedNames, relatedProperties, relatedSchema } from './related-schemas.ts'
 
 const id: Json = { type: 'string', format: 'uuid', readOnly: true, description: 'Assigned by the server.' }
@@ -66,6 +65,12 @@ export function resourceSchemas(
       [`${one}Many`]: manySchema(one),
     }),
   }
+}
+
+/** The schema of the response to an array (BLK-1, BLK-2). */
+function manySchema(one: string): Json {
+  const items = { anyOf: [refTo('schemas', one), { type: 'null' }] }
+  return object({ data: { type: 'array', 'x-repeats': true, items } }, ['data'])
 }
 
 /** The schema of a page of groups (SUM-1). */

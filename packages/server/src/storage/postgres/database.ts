@@ -10,7 +10,7 @@ import { probeWrite, WriteProbe } from '../write-probe.ts'
 import { cancelOn, throwIfAbandoned } from './cancel.ts'
 import type { Client } from './client.ts'
 import { isAnswering, Pool, StallWatch } from './connections.ts'
-import { awaitCommit, beginOf, control, type Isolation, limiting, send, setTimeLeft } from './control.ts'
+import { awaitCommit, beginOf, control, type Isolation, limiting, send, sendEach, setTimeLeft } from './control.ts'
 import { isCanceled, isOfServer, isRestartable, isUnprepared, toStorageFault } from './errors.ts'
 import { GroupedChanges } from './grouped-changes.ts'
 import { hostsOf } from './hosts.ts'
@@ -377,7 +377,12 @@ export class Database implements Runner {
         continue
       }
       const limits = time?.statements(setTimeLeft) ?? []
-      const run = () => send(client, [...waiting, ...limits, value])
+      const before = [...waiting, ...limits]
+      const run = async () => {
+        if (value.together === undefined) return send(client, [...before, value])
+        const answers = await sendEach(client, [...before, ...value.together])
+        return answers.slice(before.length).map(([row]) => row as Row)
+      }
       const rows = await (time === undefined ? run() : time.spend(run))
       waiting = []
       step = transaction.next(rows)

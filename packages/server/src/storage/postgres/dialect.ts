@@ -199,8 +199,13 @@ export const postgres: Dialect = {
   tryAdvisoryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
   advisoryLock: (name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
   *writeRow(write) {
-    const { id, numbers, answer, isWhole } = write
+    const { id, numbers, answer, isWhole, tick, touch } = write
     const statement = writeSql(write)
+    if (tick === undefined) {
+      const row = yield* firstRow(statement)
+      if (row !== undefined) yield* touch()
+      return answer === undefined ? undefined : row
+    }
     if (isWhole) {
       const locks = numbers.map(({ counter }) => counter)
       return yield* firstRow(standalone(statement, { writes: id, locks }))
@@ -233,19 +238,20 @@ function writeSql({
   const from = isAttributed ? sql`${written}, attributed` : written
   if (!isNew || numbers.length === 0) {
     const changed = change([...conditions, ...unchanged()], new Map())
-    const ticked = sql`ticked as (${tick()} and exists (select 1 from ${written}))`
-    return sql`with ${told}${written} as (${changed} returning *), ${ticked} select ${answer} from ${from}`
+    const ticked = tick && sql`, ticked as (${tick()} and exists (select 1 from ${written}))`
+    return sql`with ${told}${written} as (${changed} returning *)${ticked ?? empty} select ${answer} from ${from}`
   }
   const hold = conditions.length === 0 ? empty : sql` where ${join(conditions, ' and ')}`
+  const first = tick === undefined ? 'checked' : 'ticked'
   const taken = numbers.map(({ take }, index) => {
-    const before = raw(index === 0 ? 'ticked' : `number${index - 1}`)
+    const before = raw(index === 0 ? first : `number${index - 1}`)
     return sql`${raw(`number${index}`)} as (${take(sql`where exists (select 1 from ${before})`)})`
   })
   const given = numbers.map(({ name }, index) => [name, sql`(select last from ${raw(`number${index}`)})`] as const)
   const last = sql`exists (select 1 from ${raw(`number${numbers.length - 1}`)})`
   const steps = [
     sql`checked as materialized (select 1 as one${hold})`,
-    sql`ticked as (${tick()} and exists (select 1 from checked) returning 1 as one)`,
+    ...(tick === undefined ? [] : [sql`ticked as (${tick()} and exists (select 1 from checked) returning 1 as one)`]),
     ...taken,
     sql`${written} as (${change([last], new Map(given))} returning *)`,
   ]

@@ -169,7 +169,6 @@ const locks: Readonly<Record<MigrationStep['kind'], 'exclusive' | 'write' | 'non
   'set-clock': 'write',
   'create-triggers': 'write',
   'count-summaries': 'write',
-  'move-keys': 'write',
   'create-table': 'none',
   'create-index': 'none',
   'allow-null': 'none',

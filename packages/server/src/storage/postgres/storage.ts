@@ -31,6 +31,7 @@ import { readRecord } from '../transactions/read-record.ts'
 import { readSummary } from '../transactions/read-summary.ts'
 import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
+import { ruledIn } from '../transactions/transact.ts'
 import type { Isolation } from './control.ts'
 import { Database, type SlowReading } from './database.ts'
 import { postgres } from './dialect.ts'
@@ -263,8 +264,10 @@ async function summaryFrom(
  * conflict is serializable too. Otherwise it is read committed and locks the rows that the decision depends on. If
  * business rules cover a part of those, it also excludes serializable transactions while it runs (`lockRules`).
  */
-function isolationOf(context: SqlContext, plan: Pick<Write, 'kind' | 'resource'>): Isolation {
+function isolationOf(context: SqlContext, plan: Write): Isolation {
   switch (plan.kind) {
+    case 'transaction':
+      return ruledIn(context, plan) === 'all' ? 'serializable' : 'read committed'
     case 'create':
     case 'write-many':
     case 'replace':

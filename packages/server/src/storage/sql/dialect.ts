@@ -6,7 +6,7 @@
 import type { DecimalForm } from 'resourced-contract/model/decimal'
 import type { Scalar } from 'resourced-contract/model/predicate'
 import type { Sql } from 'sql-template-tag'
-import type { Bound, Row, Statement, Transaction } from '../transaction.ts'
+import type { Bound, Row, Transaction } from '../transaction.ts'
 import type { Column, RecordedRow, SnapshotColumn } from './columns.ts'
 import type { EventSpec } from './event-columns.ts'
 import type { SummarySpec } from './kept-summaries.ts'
@@ -55,9 +55,10 @@ export interface RowWrite {
   change(conditions: readonly Sql[], numbers: ReadonlyMap<string, Bound | Sql>): Sql
   /** The search words of the row; `undefined`: they do not change. */
   readonly words: (() => string) | undefined
-  /** The SQL that advances the clock, and the same as a statement of its own. */
-  tick(): Sql
-  touch(): Statement
+  /** The SQL that advances the clock; `undefined`: it advances later. */
+  readonly tick: (() => Sql) | undefined
+  /** Advances the clock by a statement of its own, or notes that it advances later. */
+  touch(): Transaction<void>
   /** The columns that are asked of the row written; `undefined`: none, and there are no conditions. */
   readonly answer: Sql | undefined
   /** Whether the write may be a transaction of its own, if it writes the row. */
@@ -70,6 +71,12 @@ export interface RowWrite {
 export type IndexSearch =
   | { readonly all: readonly string[]; readonly prefix?: string }
   | { readonly any: readonly string[] }
+
+/** The search words of a record. */
+export interface WordsOf {
+  readonly id: string
+  readonly words: string
+}
 
 /** A text that is searched, and how much its words count. */
 export interface WeightedText {
@@ -161,8 +168,8 @@ export interface Dialect {
   relevance(texts: readonly WeightedText[], words: readonly string[]): Sql
   /** The columns that hold a record's search words; none where a table of its own holds them. */
   wordColumns(words: () => string): readonly (readonly [string, Sql])[]
-  /** Inserts the search words of a record into the table that holds them; `replaces` deletes its former words first. */
-  indexWords(collection: string, id: string, words: string, replaces: boolean): Transaction<void>
+  /** Inserts the search words of records into the table that holds them; `replaces` deletes their former words first. */
+  indexWords(collection: string, records: readonly WordsOf[], replaces: boolean): Transaction<void>
   /** Deletes the search words of the records with these ids, before the records are deleted. */
   deleteWords(collection: string, ids: readonly string[]): Transaction<void>
 

@@ -34,7 +34,7 @@ function heldBy({ type, decimal }: Pick<Field, 'type' | 'decimal'>): Held {
 }
 
 /** The type of a column for values of a type. */
-function typeOfHeld(held: Held): ColumnType {
+export function typeOfHeld(held: Held): ColumnType {
   return columnTypes[held.startsWith('decimal') ? 'decimal' : (held as FieldType)]
 }
 
@@ -98,7 +98,7 @@ export interface Layout {
 }
 
 /** A column of a system table, or a system column. */
-function column(name: string, holds: 'string' | 'integer' | 'json', constraint: Constraint): ColumnSpec {
+export function column(name: string, holds: 'string' | 'integer' | 'json', constraint: Constraint): ColumnSpec {
   const type = holds === 'string' ? 'text' : holds
   return { name, type, holds, constraint, required: false, default: undefined, derived: undefined }
 }
@@ -248,58 +248,12 @@ const systemColumns = {
   ],
 }
 
-const systemColumnByName = new Map(
+export const systemColumnByName = new Map(
   [...systemColumns.before, ...systemColumns.after].map((each) => [each.name, each] as const),
 )
 
-function searchOf(table: string, indexed: IndexedColumns): SearchSpec | undefined {
+export function searchOf(table: string, indexed: IndexedColumns): SearchSpec | undefined {
   return indexed.columns.length > 0 ? { name: searchTable(table), table, ...indexed } : undefined
-}
-
-/** The table of a resource as a database describes it, without its declaration. */
-export interface FoundTable {
-  readonly name: string
-  readonly columns: readonly Pick<ColumnSpec, 'name' | 'holds' | 'required' | 'sequence'>[]
-  /** Its indexes that are ours. */
-  readonly indexes: readonly Pick<IndexSpec, 'columns' | 'unique'>[]
-  /** The columns of its full-text index. */
-  readonly search: readonly string[]
-}
-
-/** The columns of a resource's table from what a database describes. */
-export function columnsFrom(columns: FoundTable['columns']): ColumnSpec[] {
-  return columns.map(
-    (each) =>
-      systemColumnByName.get(each.name) ?? {
-        ...column(each.name, 'string', 'none'),
-        ...{ type: typeOfHeld(each.holds), holds: each.holds, required: each.required },
-        ...(each.sequence !== undefined && { sequence: each.sequence }),
-      },
-  )
-}
-
-/** The table of a resource from what a database describes. `undefined`: it lacks a column that every record has. */
-export function resourceTableFrom({ name, columns, indexes, search }: FoundTable): ResourceTable | undefined {
-  const specs = columnsFrom(columns)
-  const found = new Set(columns.map((each) => each.name))
-  const arrays = specs.flatMap((each) => (each.holds === 'array' && search.includes(each.name) ? [each.name] : []))
-  if (![...systemColumnByName.keys()].every((each) => found.has(each))) return undefined
-  // Rows are read in the order of the first column.
-  const [row, ...others] = specs.toSorted((left, right) => Number(right.name === '_row') - Number(left.name === '_row'))
-  const isByPosition = !indexes.some((each) => each.columns[0] === '_deletion')
-  // `tableFor` adds these indexes, as an engine has them.
-  const fixed = isByPosition
-    ? ['id', 'kind', 'record_id,collection,created_at', 'record_id,collection,created_at,_row']
-    : ['id', '_deletion', '_deletion,_row', 'deleted_at']
-  return {
-    ...{ name, columns: [row!, ...others], search: searchOf(name, { columns: search, arrays }) },
-    declaredIndexes: indexes.filter((each) => !fixed.includes(each.columns.join())),
-    // Triggers are created when a server starts with its declaration: what fills a database is no event, and summaries
-    // are counted then.
-    events: undefined,
-    summaries: [],
-    isByPosition,
-  }
 }
 
 function tableFor(table: ResourceTable, layout: Layout): TableSpec {
@@ -347,9 +301,6 @@ const keyHashes = system('resourced_key_hashes', [
   column('hash', 'string', 'unique not null'),
 ])
 
-/** The table that held API keys with their hashes before they were records. */
-export const formerKeys = 'resourced_keys'
-
 /** The first responses to requests with an idempotency key (MET-9). `created_at` is in milliseconds. */
 const idempotency = system(
   'resourced_idempotency',
@@ -375,13 +326,14 @@ const work = system(
   ['task'],
 )
 
-/** Records that a job has still to process, in order. */
+/** Records that a job has still to process, in order, and the former values of those that it has changed (BLK-3). */
 function queue({ indexesRowNumber }: Layout): TableSpec {
   const columns = [
     column('_row', 'integer', 'row'),
     column('job', 'string', 'not null'),
     column('collection', 'string', 'not null'),
     column('record', 'string', 'not null'),
+    column('former', 'json', 'none'),
   ]
   const byJob = index(columns, 'resourced_queue', indexesRowNumber ? ['job', '_row'] : ['job'], false, 'everything')
   return { ...system('resourced_queue', columns), indexes: [byJob] }

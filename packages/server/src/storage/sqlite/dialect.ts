@@ -161,8 +161,8 @@ export const sqlite: Dialect = {
     }
     // Nobody else writes until the transaction ends.
     yield change([], numbers.length === 0 ? new Map() : yield* takeNumbers(numbers))
-    if (words !== undefined) yield* indexWords(collection, id, words(), !isNew)
-    yield touch()
+    if (words !== undefined) yield* indexWords(collection, [{ id, words: words() }], !isNew)
+    yield* touch()
     if (answer === undefined) return undefined
     return yield* firstRow(selectSql(collection, id, answer))
   },

@@ -6,15 +6,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { type FoundSchema, isIndexOfOurs, readSchema } from '../migration/schema.ts'
 import { identifier } from '../sql/columns.ts'
 import type { TableTrigger } from '../sql/dialect.ts'
+import { columnsFrom } from '../sql/found-tables.ts'
 import { summarizedColumns } from '../sql/kept-summaries.ts'
-import {
-  allSystemTables,
-  type ColumnSpec,
-  columnsFrom,
-  createIndex,
-  searchTable,
-  type TableSpec,
-} from '../sql/tables.ts'
+import { allSystemTables, type ColumnSpec, createIndex, searchTable, type TableSpec } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import { sqlite } from './dialect.ts'
 import { eventTriggers } from './event-triggers.ts'

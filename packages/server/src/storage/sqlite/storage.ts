@@ -31,13 +31,13 @@ import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readEvents } from '../transactions/read-events.ts'
 import {
-  followsFew,
+  answerIncluding,
   type IncludingRead,
   isIncluding,
+  keepIncluding,
   pageOrIncluding,
-  readIncluding,
 } from '../transactions/read-including.ts'
-import { pageKey } from '../transactions/read-page.ts'
+import { keepPage } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { answerSummary, keepSummary } from '../transactions/read-summary.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
@@ -116,6 +116,8 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const background = inMemory
     ? backgroundOf(context, runner)
     : backgroundOf(context, runner, longReads({ path: options.path, catalog }, requireFile))
+  // Many records change pages all over the indexes, again and again.
+  const holdMorePages = () => writing.execute('pragma cache_size = -64000')
   let closing = false
   const copier = inMemory || synchronous === 'off' ? undefined : threadedCopier(options.path, requireFile)
   const checkpoints = copier && new Checkpoints(writing, copier)
@@ -140,6 +142,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       if (plan.kind === 'read-page') return pages.read(plan, requester)
       if (plan.kind === 'read-summary') return pages.summary(plan, requester)
       if (plan.kind === 'preview-deletion') return pages.preview(plan, requester)
+      if (plan.kind === 'write-many') holdMorePages()
       const written = writer.write(() => writeTransaction(context, plan), isChange)
       const ended = written.then((outcome) =>
         isFinal(outcome) ? outcome : writer.answer(() => finishLarge({ context, runner, background }, plan, outcome)),
@@ -147,8 +150,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       return scrubber === undefined || !mayErase(plan, erases) ? ended : ended.finally(() => scrubber.note())
     },
     load(plans, whenRefused, most = Number.POSITIVE_INFINITY) {
-      // Many records change pages all over the indexes, again and again.
-      writing.execute('pragma cache_size = -64000')
+      holdMorePages()
       return writer.write(
         () => {
           // Nobody waits for a file that is being filled.
@@ -159,7 +161,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       )
     },
     loadAll(whole) {
-      writing.execute('pragma cache_size = -64000')
+      holdMorePages()
       return writer.write(
         () => loadAll(context, whole),
         (refusals) => refusals.length === 0,
@@ -266,7 +268,8 @@ function pagesInMemory(context: SqlContext, reader: Reader): PageReads {
   return {
     read: (plan) =>
       withStorageFaults(() => reader.run(pageOrIncluding(context, reader.memory, plan, 'all')) as Outcome),
-    record: (plan) => withStorageFaults(() => reader.run(readIncluding(context, reader.memory, plan))),
+    record: (plan) =>
+      withStorageFaults(() => reader.run(answerIncluding(context, reader.memory, plan, 'all')) as Outcome),
     summary: (plan) =>
       withStorageFaults(() => reader.run(answerSummary(context, reader.memory, plan, 'all')) as Outcome),
     preview: (plan) => withStorageFaults(() => reader.run(previewDeletion(context, plan))),
@@ -291,8 +294,8 @@ export function pagesOfFile(
       const asked = plainPage(plan, rememberedOf(memory, list))
       const { outcome, state, remembered } = (await threads.run('page', asked, requester)) as ReadElsewhere
       remember(memory, list, remembered)
-      const key = pageKey(plan)
-      if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
+      if (isIncluding(plan)) keepIncluding(memory, plan, state, outcome)
+      else keepPage(memory, plan, state, outcome)
       return outcome
     },
     async summary(plan, requester) {
@@ -303,8 +306,11 @@ export function pagesOfFile(
       return outcome
     },
     async record(plan, requester) {
-      const answered = followsFew(plan.include) ? run(readIncluding(context, memory, plan)) : undefined
-      return answered ?? ((await threads.run('record', plainPlan(plan), requester)) as Outcome)
+      const answered = await run(answerIncluding(context, memory, plan, 'few'))
+      if (answered !== undefined) return answered
+      const { outcome, state } = (await threads.run('record', plainPlan(plan), requester)) as ReadElsewhere
+      keepIncluding(memory, plan, state, outcome)
+      return outcome
     },
     async preview(plan, requester) {
       // Threads do not have the functions of rules: a preview of many records leaves out what functions decide.

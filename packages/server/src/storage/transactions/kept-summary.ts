@@ -1,7 +1,8 @@
 /** Which summaries are answered from kept figures (SUM-3), and the rows that they are read from. */
+
+import type { KeptSummary } from 'resourced-contract/model/kept-summary'
 import { type DatePart, dateParts } from 'resourced-contract/model/periods'
 import { collectionsOf, fieldsOf } from 'resourced-contract/model/predicate'
-import type { KeptSummary } from 'resourced-contract/model/resource'
 import { type Figure, type Group, groupsOf } from 'resourced-contract/model/summary'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { ReadSummary } from '../../plan/plan.ts'

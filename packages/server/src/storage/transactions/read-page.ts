@@ -17,7 +17,7 @@ import { firstRow, type Transaction } from '../transaction.ts'
 import { countEvents } from './event-totals.ts'
 import { beginsAtKept } from './kept-events.ts'
 import { fewRows, type KnownSize, knownTag, type List, listOf, pageTag, rangeOf, scanOf, visitsFew } from './list.ts'
-import { allowedKey, otherCollections } from './list-dependence.ts'
+import { allowedKey, otherCollections, withIncluded } from './list-dependence.ts'
 import type { Memory } from './memory.ts'
 import { firstStatement, type PageRead, readRows } from './page-rows.ts'
 import { type Clock, clockOf, knownClock, readClock } from './rows/clock.ts'
@@ -46,8 +46,14 @@ export function* answerPage(
   const list = listOf(context, memory, plan)
   if (reach === 'few' && !(yield* visitsFewRows(memory, list, clock))) return undefined
   const outcome = yield* readPage(context, memory, plan, list)
-  if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
+  keepPage(memory, plan, state, outcome)
   return outcome
+}
+
+/** Remembers a page. */
+export function keepPage(memory: Memory, plan: ReadPage, state: number, outcome: Outcome): void {
+  const key = pageKey(plan)
+  if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
 }
 
 /** Whether the page of a list visits few rows: see `visitsFew`. */
@@ -133,9 +139,9 @@ export function* pageState(context: SqlContext, memory: Pick<Memory, 'clocks'>, 
   return revision
 }
 
-/** Those of the list, and those that the permission to read the parent depends on. */
+/** Those of the list and its related records, and those that the permission to read the parent depends on. */
 function allCollections(plan: ReadPage): ReadonlySet<string> {
-  const others = otherCollections(plan)
+  const others = withIncluded(otherCollections(plan), plan.include)
   if (plan.parent === undefined) return others
   const { resource, permitted } = plan.parent
   return collectionsOf(permitted, new Set([...others, resource.name]))

@@ -14,6 +14,7 @@ import { deleteJob } from './jobs.ts'
 import { createKey, revokeKey } from './keys.ts'
 import { restoreRecord } from './restore.ts'
 import { attributed, attributionOf } from './rows/attribution.ts'
+import { transact } from './transact.ts'
 import { updateRecord } from './update.ts'
 import { updateMatching } from './update-matching.ts'
 import { createDelivery, createWebhook, deleteWebhook, updateWebhook } from './webhooks.ts'
@@ -63,6 +64,8 @@ function changeOf(context: SqlContext, plan: Write): Transaction<Written> {
       return onceForKey(context, plan, createDelivery(context, plan))
     case 'delete-job':
       return deleteJob(context, plan)
+    case 'transaction':
+      return transact(context, plan)
     case 'export':
       return onceForKey(context, plan, beginExport(context, plan))
   }
@@ -71,6 +74,7 @@ function changeOf(context: SqlContext, plan: Write): Transaction<Written> {
 const refusals: ReadonlySet<string> = new Set<Outcome['kind']>([
   'missing', 'parent-missing', 'forbidden', 'precondition-required', 'stale', 'invalid', 'conflict', 'not-modified',
   'replayed', 'key-in-use', 'key-reused', 'bulk-refused',
+  'operation-refused',
 ]) // biome-ignore format: one row reads best
 
 /** Whether an outcome is a change; otherwise the transaction is rolled back. */
