@@ -135,6 +135,7 @@ describe('HIS-1: each state is kept in the transaction of its change', () => {
     )
     assert.equal(ofA[0].request_id, done.headers['x-request-id'])
     assert.equal(ofA[1].request_id, changed.headers['x-request-id'])
+    assert.equal(ofA[2].request_id, made.headers['x-request-id'])
     const [gone] = await revisionsOf(books, `/v1/books/${b.id}`, '?include_deleted=true')
     assert.deepEqual([gone.kind, gone.caller], ['deleted', 'eve'])
     await books.close()
