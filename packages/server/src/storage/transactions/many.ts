@@ -52,7 +52,7 @@ export function* writeItems(context: SqlContext, items: Iterable<Item>, how: Wri
   let first = 0
   for (const batch of batchesOf(items, how.areOne ? Number.POSITIVE_INFINITY : batchSize)) {
     const [item] = batch
-    // All are of one caller.
+    // An import has one caller; of a request it is known already.
     if (context.attribution === undefined && item !== undefined && 'plan' in item)
       yield* tellAttribution(context, attributionOf(item.plan))
     if (!(yield* writeBatch(context, { items: batch, first, moves }, how))) break
