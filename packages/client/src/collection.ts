@@ -95,6 +95,26 @@ export type Selected<Data, Name extends string> = [Name] extends [never]
 /** The record that a call is about: the id, or a record that a call returned. */
 export type Target<Types extends CollectionTypes> = string | { readonly id: string } | Types['record']
 
+/** The query parameters of the states of a record. */
+export interface RevisionQuery extends PageParameters {
+  /** Whether the record may be a deleted one, for callers who may read deleted records. */
+  readonly include_deleted?: boolean
+}
+
+/** A state of a record, and the change that led to it. */
+export interface Revision<Data = JsonObject> {
+  readonly id: string
+  readonly kind: 'created' | 'updated' | 'deleted' | 'restored'
+  readonly created_at: string
+  /** The id of the caller who made the change; `null`: unknown, or the server. */
+  readonly caller: string | null
+  readonly request_id: string | null
+  /** The version that the change was made in. */
+  readonly version: string | null
+  /** The record after the change; `null`: it was deleted. */
+  readonly record: Data | null
+}
+
 /** A deleted record. */
 export interface Deletion {
   readonly id: string
@@ -170,6 +190,23 @@ export interface Collection<Types extends CollectionTypes = UntypedCollection, A
   ): Promise<Including<Selected<Types['record'], Name>, Types, All, Path>>
   get<Name extends Types['field'] = never>(
     id: string,
+    options?: GetOptions<Name>,
+  ): Promise<Selected<Types['record'], Name>>
+  /** Reads a page of the states of a record, newest first, each with the change that led to it. */
+  revisions(
+    target: Target<Types>,
+    query?: RevisionQuery,
+    options?: CallOptions,
+  ): Promise<Page<Revision<Types['record']>>>
+  /**
+   * Reads a record as it was at a time: at the end of its second.
+   *
+   * @example
+   * const before = await client.books.at(id, '2026-12-31T23:59:59Z')
+   */
+  at<Name extends Types['field'] = never>(
+    id: string,
+    time: Date | string,
     options?: GetOptions<Name>,
   ): Promise<Selected<Types['record'], Name>>
   /** Changes the given fields (JSON Merge Patch): `null` removes a value. */
@@ -312,6 +349,12 @@ export function collectionAt(parts: ClientParts, collection: string): Collection
       if (etag !== undefined) setEtag(record, etag)
       return record
     },
+    revisions: (target, query, options) => call('GET', `${pathOf(target)}/revisions${queryOf(query)}`, options),
+    at: (id, time, { signal, ...query } = {}) =>
+      call('GET', pathOf(id) + queryOf(query), {
+        signal,
+        headers: { 'accept-datetime': new Date(time).toUTCString() },
+      }),
     create,
     createMany: (records, options) => dataOf(create(records, options)),
     updateMany: (body, options) =>
