@@ -131,6 +131,16 @@ export interface FieldAccess {
   readonly write: readonly AccessRule[] | undefined
 }
 
+/** A sum of the records of a collection that another one keeps (`sumOf`). */
+export interface Total {
+  /** The collection that keeps it, and the field that holds it. */
+  readonly collection: string
+  readonly field: string
+  /** The fields of this collection: the reference, and what is added up. */
+  readonly reference: string
+  readonly amount: string
+}
+
 /** One resource, complete. */
 export interface Resource {
   /**
@@ -185,6 +195,8 @@ export interface Resource {
   readonly indexes: readonly Index[]
   /** The summaries whose figures are kept (SUM-3); left out: none. */
   readonly summaries?: readonly KeptSummary[]
+  /** The sums of its records that others keep; left out: none. */
+  readonly totals?: readonly Total[]
   /** A short hash of the fields and schemas: a change of it changes all entity tags. */
   readonly shape: string
 }

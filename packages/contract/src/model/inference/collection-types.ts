@@ -48,7 +48,7 @@ type Shown<Fields, Name extends keyof Fields> = Has<Fields[Name], 'writeOnly'> e
 /** Whether only the server sets the field. */
 type IsServers<Fields, Name extends keyof Fields, Owner> = Name extends Owner
   ? true
-  : Fields[Name] extends { readonly set: object } | { readonly sequence: object }
+  : Fields[Name] extends { readonly set: object } | { readonly sequence: object } | { readonly sumOf: string }
     ? true
     : Has<Fields[Name], 'readOnly'>
 

@@ -14,6 +14,7 @@ import { mostOccurrences } from '../sql/values.ts'
 import { type Bound, firstRow, ignoringRows, standalone } from '../transaction.ts'
 import { eventTriggers, horizon, snapshotSource } from './event-triggers.ts'
 import { slots, summaryTriggers, takeSlots } from './summary-triggers.ts'
+import { totalTriggers } from './total-triggers.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */
 export const wordsColumn = '_words'
@@ -177,6 +178,7 @@ export const postgres: Dialect = {
     return sql`select ${raw(texts.join(', '))} from json_array_elements(cast(${JSON.stringify(rows)} as json))`
   },
   summaryTriggers,
+  totalTriggers,
   takeSlots,
   orFail: empty,
   eventTriggers,

@@ -12,6 +12,7 @@ import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { PredicateContext } from '../sql/predicate.ts'
 import { predicateDigest } from '../sql/predicate-digest.ts'
+import { shareLock } from '../sql/share-lock.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 import { countEvents } from './event-totals.ts'
 import { beginsAtKept } from './kept-events.ts'
@@ -158,7 +159,7 @@ export function pageKey(plan: ReadPage): string | undefined {
 export function* checkParent(context: PredicateContext, parent: Parent): Transaction<Outcome | undefined> {
   const { resource, id, permitted } = parent
   const columns = sql`${holdsSql(context, resource, permitted)} as _permitted`
-  const lock = context.locksReferenced ? context.dialect.lock.share : empty
+  const lock = context.locksReferenced ? shareLock(context.dialect, resource) : empty
   const row = yield* firstRow(
     sql`select ${columns} from ${subjectSql(resource.name)} where id = ${id} and deleted_at is null${lock}`,
   )
