@@ -156,6 +156,23 @@ describe('sums of children', () => {
     assert.equal(sent.json.errors[0].code, 'READ_ONLY')
   })
 
+  it('RES-17: writers at the same time lose nothing', async (context) => {
+    const trial = await trialFor(context, billing)
+    const { send, make } = trial
+    const invoices = await fill(trial, 'invoices', [{ name: 'a' }, { name: 'b' }])
+    const ids = await fill(trial, 'lines', Array.from({ length: 20 }, () => ({ ...line(invoices), amount: '1.00' })))
+    await Promise.all([
+      ...Array.from({ length: 30 }, () => make('lines', { ...line(invoices), amount: '0.01' })),
+      ...ids.flatMap((id, index) => [
+        send({ method: 'PATCH', path: `/v1/lines/${id}`, body: { amount: `${index}.50` } }),
+        send({ method: 'PATCH', path: `/v1/lines/${id}`, body: { invoice_id: invoices[index % 2] } }),
+        ...(index % 4 === 0 ? [send({ method: 'DELETE', path: `/v1/lines/${id}` })] : []),
+        send({ method: 'PATCH', path: `/v1/invoices/${invoices[index % 2]}`, body: { name: `${index}` } }),
+      ]),
+    ])
+    await compare(trial)
+  })
+
   it('RES-17: a sum that has no room is refused, and nothing is changed', async (context) => {
     const { send, make } = await trialFor(context, billing)
     const { id } = await make('invoices', { name: 'a' })

@@ -200,10 +200,10 @@ export const postgres: Dialect = {
   tryAdvisoryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
   advisoryLock: (name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
   *writeRow(write) {
-    const { id, numbers, answer, isWhole } = write
+    const { id, numbers, holders, answer, isWhole } = write
     const statement = writeSql(write)
     if (isWhole) {
-      const locks = numbers.map(({ counter }) => counter)
+      const locks = [...holders, ...numbers.map(({ counter }) => counter)]
       return yield* firstRow(standalone(statement, { writes: id, locks }))
     }
     if (answer !== undefined) return yield* firstRow(statement)

@@ -52,6 +52,8 @@ export interface RowWrite {
   unchanged(): readonly Sql[]
   /** The counters whose next numbers the row takes, once all conditions hold (RES-16). */
   readonly numbers: readonly NextNumber[]
+  /** The ids of the records that hold sums of the row, in the order in which they are locked. */
+  readonly holders: readonly string[]
   /** The statement that writes the row on further conditions. */
   change(conditions: readonly Sql[], numbers: ReadonlyMap<string, Bound | Sql>): Sql
   /** The search words of the row; `undefined`: they do not change. */

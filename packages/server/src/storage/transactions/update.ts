@@ -39,9 +39,11 @@ export function* updateRecord(context: SqlContext, plan: Update): Transaction<Ou
   if (hoped.kind !== 'proposal') return hoped
   if (hoped.draft.changed.length > 0 && isWritable(plan, hoped)) {
     const { revision } = seen.found as Found
+    const holders = holdersOf(context, resource, hoped.draft)
     const updated = yield* writeRecord(context, {
-      ...{ resource, ...hoped.draft, answer, isWhole: true },
-      conditions: conditionsOfUpdate(context, addressed, hoped),
+      // With others it would lock records that hold sums in no order.
+      ...{ resource, ...hoped.draft, answer, isWhole: holders.length === 0 },
+      conditions: [...holders, ...conditionsOfUpdate(context, addressed, hoped)],
       unchanged: () => [sql`deleted_at is null`, sql`${revisionSql(context, resource.name)} = ${revision}`],
     })
     if (updated !== undefined) return outcomeOf(answeredOf(updated))
@@ -69,7 +71,6 @@ function conditionsOfUpdate(
   const dependsOnOthers = collectionsOf(permitted).size > 0
   // Records that permissions depend on are locked first: parents before children, in the order of deletions.
   return [
-    ...holdersOf(context, resource, draft),
     ...(dependsOnOthers ? [permittedRecordSql(context, { resource, id, permitted })] : []),
     ...required.map((each) => sql`exists (${permittedSql(context, resource, each, draft.values)})`),
     ...conditionsOf(context, resource, questions, canBePending(context, resource)),

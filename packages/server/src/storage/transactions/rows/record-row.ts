@@ -234,6 +234,7 @@ export function writeRecord(context: SqlContext, write: RecordWrite): Transactio
   return context.dialect.writeRow({
     ...{ collection: name, id, isNew, conditions, unchanged, answer, isWhole },
     numbers: isNew ? numbersOf(resource, values) : [],
+    holders: holdersOf(resource, values),
     change: isNew
       ? (further, numbers) => insertionSql(context, resource, { ...values, ...Object.fromEntries(numbers) }, further)
       : (further) => updateSql(context, resource, { values, changed }, further),
@@ -241,6 +242,12 @@ export function writeRecord(context: SqlContext, write: RecordWrite): Transactio
     tick: () => tick(context, name, isNew ? 1 : 0, 0),
     touch: () => touchedTick(context, name, { live: isNew ? 1 : 0, deleted: 0, ids: isNew ? [] : [id] }),
   })
+}
+
+/** The ids of the records that hold sums of a record. */
+function holdersOf({ totals = [] }: Resource, values: RecordValues): string[] {
+  const ids = totals.flatMap(({ reference }) => (values[reference] === null ? [] : [String(values[reference])]))
+  return [...new Set(ids)].sort()
 }
 
 /** Writes a new record that needs no number. The caller advances the clock. */
