@@ -151,6 +151,14 @@ export const rows: readonly Row[] = [
     status: 201,
     requests: sent,
   })),
+  {
+    name: 'bulk',
+    title: 'Durable POST of 1,000 records, 1 connection',
+    targets: { 'by hand': 0.8 },
+    connections: 1,
+    status: 201,
+    requests: ({ data }) => [send(data, 'POST', '/v1/cities', bodiesOf(data).slice(0, 1_000))],
+  },
   ...[1, 64].map((connections, index) => ({
     name: `patch-${connections}`,
     title: `Durable PATCH, ${many(connections)}`,

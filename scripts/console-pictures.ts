@@ -47,6 +47,24 @@ function picturesOf(iceland: string): readonly Picture[] {
         await page.waitForLoadState('networkidle')
       },
     },
+    {
+      name: 'console-change',
+      view: largeCities,
+      async steps(page) {
+        for (const name of ['Shanghai', 'Karachi', 'Mumbai']) await page.getByLabel(`Select ${name}`).check()
+        await page.getByRole('button', { name: 'Change selected' }).click()
+        const dialog = page.getByRole('dialog')
+        await dialog.getByLabel('Field').selectOption('Capital')
+        await dialog.getByLabel('Capital', { exact: true }).selectOption('no')
+        await page.waitForLoadState('networkidle')
+      },
+    },
+    {
+      name: 'console-history',
+      view: `/-/history${open}`,
+      height: 640,
+      steps: shown('Nordic Europe'),
+    },
     { name: 'console-dark', view: largeCities, dark: true, steps: shown('Shanghai') },
     { name: 'console-narrow', view: open, width: 360, height: 720, steps: shown('Reykjavik') },
   ]
@@ -60,16 +78,18 @@ const settle = `{
     node.data = node.data
       .replace(/[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}/g, '01a1fe02-0d5a-7a53-9b7e-2d1f0c8a4e77')
       .replace(/…[\\da-f]{8}/g, '…0c8a4e77')
-      .replace(/\\d{1,2} \\w+ 20\\d\\d, \\d\\d:\\d\\d/g, '21 Nov 2026, 08:00')
+      .replace(/\\d{1,2} \\w+ 20\\d\\d, \\d\\d:\\d\\d(:\\d\\d)?/g, '21 Nov 2026, 08:00')
   }
 }`
 
-await buildPages(fileURLToPath(new URL('pages', root)), 'quickly')
+await buildPages(fileURLToPath(new URL('packages/server/pages', root)), 'quickly')
 mkdirSync(folder, { recursive: true })
 const site = await serveAtlas()
 const browser = await launchBrowser()
 try {
-  for (const picture of picturesOf(await idOfIceland(site))) {
+  const iceland = await idOfIceland(site)
+  await changeIceland(site, iceland)
+  for (const picture of picturesOf(iceland)) {
     const path = `${folder}${picture.name}.png`
     await take(picture, path)
     const { size } = statSync(path)
@@ -100,4 +120,18 @@ async function idOfIceland({ url, key }: StandaloneSite): Promise<string> {
   const response = await fetch(`${url}/countries?code=IS&fields=id`, { headers: { Authorization: `Bearer ${key}` } })
   const { data } = (await response.json()) as { data: [{ id: string }] }
   return data[0].id
+}
+
+/** Gives a country a history, by two callers. */
+async function changeIceland({ url, key }: StandaloneSite, id: string): Promise<void> {
+  const send = async (method: string, path: string, credential: string, body: object) => {
+    const headers = { Authorization: `Bearer ${credential}`, 'Content-Type': 'application/json' }
+    const response = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) })
+    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)
+    return (await response.json()) as { readonly key?: string }
+  }
+  const { key: editor = '' } = await send('POST', '/api-keys', key, { subject: 'sigrun', roles: ['editor'] })
+  await send('PATCH', `/countries/${id}`, editor, { subregion: 'Nordic Europe', languages: ['Icelandic', 'English'] })
+  await send('PATCH', `/countries/${id}`, key, { subregion: 'Northern Europe', area: 103_001 })
+  await send('PATCH', `/countries/${id}`, editor, { area: 103_000, languages: ['Icelandic'] })
 }

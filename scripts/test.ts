@@ -1,6 +1,6 @@
 /**
  * Runs tests in groups, and prints a line for each group, and failures in full. Lanes take test files from one queue,
- * so that every processor is busy until the end.
+ * and there is another one while processors have nothing to do, so that every processor is busy until the end.
  *
  * The name of a test file says when it runs. `quick` runs what every change must pass, on both engines: `x.test.ts`.
  * `rest` runs `x.slow.test.ts` and the folder `browser/` once, and again what another engine or several workers change
@@ -9,7 +9,7 @@
  * Test files and options of `node --test` after the word run instead of its selection, on that engine.
  */
 import { spawn } from 'node:child_process'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
 import { noBrowser } from '../test/browser/chromium.ts'
 import { type Cluster, startCluster } from '../test/postgres/cluster.ts'
@@ -69,6 +69,10 @@ interface Tally {
 const processors = availableParallelism()
 // Many tests wait for most of their time: for a disk, a timer, or a server that starts.
 const lanes = processors + 1
+/** How many runs there are at most while processors have nothing to do. */
+const mostRuns = 2 * processors + 1
+/** How often that is looked at, in milliseconds, and the part of the time in which it makes another run begin. */
+const look = { every: 2_000, idle: 0.25 }
 // What one test file, or a server that it starts, has compiled, the next need not. Never in a shared folder: Node runs
 // what is there.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../.resourced/compiled')
@@ -198,16 +202,42 @@ async function runAll(runs: readonly Run[]): Promise<boolean> {
     tallies.set(group, { ...tally, unfinished: tally.unfinished + 1 })
   }
   let passed = true
-  const lane = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      if (!(await run(next, tallies.get(next.group) as Tally))) passed = false
-    }
+  const running = new Set<Promise<void>>()
+  const begin = () => {
+    const next = waiting.shift()
+    if (next === undefined) return
+    const begun = run(next, tallies.get(next.group) as Tally).then((hasPassed) => {
+      if (!hasPassed) passed = false
+      running.delete(begun)
+      if (running.size < lanes) begin()
+    })
+    running.add(begun)
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  for (let lane = 0; lane < lanes; lane++) begin()
+  const idle = idleMeter()
+  const timer = setInterval(() => {
+    if (idle() > look.idle && running.size < mostRuns) begin()
+  }, look.every)
+  while (running.size > 0) await Promise.race(running)
+  clearInterval(timer)
   const longest = durations.toSorted((one, other) => other.seconds - one.seconds).slice(0, 8)
   if (longest.length > 1)
     console.log(`The longest: ${longest.map(({ name, seconds }) => `${name} ${seconds.toFixed(0)} s`).join(', ')}`)
   return passed
+}
+
+/** Measures in which part of the time since the last call the processors had nothing to do, from 0 to 1. */
+function idleMeter(): () => number {
+  const times = () =>
+    cpus().map(({ times }) => ({ idle: times.idle, all: Object.values(times).reduce((a, b) => a + b) }))
+  let before = times()
+  return () => {
+    const now = times()
+    const spent = (of: 'idle' | 'all') => now.reduce((sum, each, index) => sum + each[of] - before[index]![of], 0)
+    const share = spent('idle') / spent('all')
+    before = now
+    return share
+  }
 }
 
 function isLongRun({ group, files }: Run): boolean {

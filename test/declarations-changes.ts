@@ -33,11 +33,17 @@ export const desk: InterfaceDeclaration = {
       access: { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone' },
       rules: [
         {
+          ...{ on: 'update', code: 'BANNED', message: 'The title is banned.' },
+          unless: { none: 'bans', where: { title: { record: 'title' } } },
+        },
+        {
           ...{ on: 'update', code: 'TOO_URGENT', message: 'Only one ticket has priority 9.', when: { priority: 9 } },
           unless: { none: 'tickets', where: { priority: 9 } },
         },
       ],
     },
+    remarks: { fields: { text: { type: 'string' }, ticket_id: { reference: 'tickets' } } },
+    bans: { fields: { title: { type: 'string' } } },
   },
 }
 

@@ -3,8 +3,8 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after } from 'node:test'
-import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import type { Catalog } from 'resourced-contract/model/resource'
+import { declarationOf } from '../packages/server/src/storage/migration/apply.ts'
 import type { Apply } from '../packages/server/src/storage/migration/migration-step.ts'
 import { openSqlite } from '../packages/server/src/storage/sqlite/storage.ts'
 import type { OnCommit, Storage } from '../packages/server/src/storage/storage.ts'
@@ -43,12 +43,6 @@ type Place = Omit<TrialDatabase, 'remove' | 'copy'> & {
   readonly duplicate: () => Place | Promise<Place>
 }
 
-/** A declaration whose tables a database is to have. */
-export interface Prepared {
-  readonly declaration: InterfaceDeclaration
-  readonly catalog: Catalog
-}
-
 type PostgresOptions = OpenOptions & { readonly session?: 'off' }
 
 type Engine = 'sqlite' | 'postgres'
@@ -83,10 +77,10 @@ after(async () => {
  * Makes a database.
  *
  * @param options `memory`: SQLite may keep it there, where one storage is opened and nobody else looks into it;
- * `prepared`: it may have the tables already
+ * `prepared`: it may have the tables of this catalog already
  */
 export async function newDatabase(
-  options: { readonly memory?: boolean; readonly prepared?: Prepared } = {},
+  options: { readonly memory?: boolean; readonly prepared?: Catalog } = {},
 ): Promise<TrialDatabase> {
   const { memory = false, prepared } = options
   return asDatabase(engine === 'postgres' ? await inPostgres(prepared) : memory ? inMemory() : inFile())
@@ -160,22 +154,23 @@ function inFile(original?: string): Place {
 /** The port of a pooler in front of the cluster, through which databases are used. */
 const pooler = process.env.TEST_POSTGRES_POOLER
 
-/** Databases with the tables of a declaration; `undefined`: one with these has been asked for once. */
-const templates = new WeakMap<InterfaceDeclaration, Promise<string> | undefined>()
+/** Databases by the tables that they have; `undefined`: one with these has been asked for once. */
+const templates = new Map<string, Promise<string> | undefined>()
 
-/** To copy tables takes a quarter of the time of making them. */
-async function madeFor(prepared: Prepared): Promise<EmptyDatabase> {
-  const { declaration } = prepared
-  if (!templates.has(declaration)) {
-    templates.set(declaration, undefined)
+/** To copy tables takes a quarter of the time of making them. Opening a copy adds what its declaration has more. */
+async function madeFor(catalog: Catalog): Promise<EmptyDatabase> {
+  const { version, hash } = declarationOf(catalog)
+  const tables = `${version} ${hash}`
+  if (!templates.has(tables)) {
+    templates.set(tables, undefined)
     return emptyDatabase()
   }
-  const template = templates.get(declaration) ?? templateOf(prepared)
-  templates.set(declaration, template)
+  const template = templates.get(tables) ?? templateOf(catalog)
+  templates.set(tables, template)
   return copyOf(await template)
 }
 
-async function templateOf({ catalog }: Prepared): Promise<string> {
+async function templateOf(catalog: Catalog): Promise<string> {
   const { url, remove } = await emptyDatabase()
   left.add({ drop: remove })
   // Not through a pooler, which would stay connected.
@@ -190,7 +185,7 @@ async function openDirectly(url: string, catalog: Catalog, options: PostgresOpti
   return openPostgres(catalog, { ...options, url, unsafe: true, limits: { connect: 60_000 } })
 }
 
-async function inPostgres(prepared?: Prepared): Promise<Place> {
+async function inPostgres(prepared?: Catalog): Promise<Place> {
   return placeOf(prepared === undefined ? await emptyDatabase() : await madeFor(prepared))
 }
 

@@ -99,8 +99,7 @@ export async function trial(
 ): Promise<Trial> {
   const versions = completeVersions(declaration, options.basePath)
   const { stored: catalog } = versions
-  const prepared = { declaration, catalog }
-  const database = options.database ?? (await newDatabase({ memory: options.memory, prepared }))
+  const database = options.database ?? (await newDatabase({ memory: options.memory, prepared: catalog }))
   const storage = await database.open(catalog)
   const clock = { ahead: 0 }
   const seen: Observation[] = []
@@ -249,7 +248,7 @@ function received(response: HttpResponse): Received {
   const { body } = response
   const text = isFile(body) ? stretchOf(body) : body === undefined ? '' : Buffer.from(body as string).toString()
   // Part of a representation need not be JSON by itself; files, pages and metrics need not be JSON at all.
-  const isText = response.headers['Content-Type']?.startsWith('text/') === true
+  const isText = /^(?:text\/|application\/link-format)/.test(response.headers['Content-Type'] ?? '')
   const whole = text !== '' && response.status !== 206 && !isFile(body) && !isText
   const headers = Object.fromEntries(
     Object.entries(response.headers).map(([name, value]) => [name.toLowerCase(), value]),

@@ -92,7 +92,8 @@ export function judgeBy(document: Json): Judge {
     const value = type.startsWith('text/') ? text : JSON.parse(text)
     // A QUERY has its parameters in its body, so the response says whether it includes related records.
     const isIncluding = place.included !== undefined && Object.hasOwn(value, 'included')
-    const schema = isIncluding ? place.included : `#${resolved(document, pointer)}/content/${pointerStep(type)}/schema`
+    const usual = `#${resolved(document, pointer)}/content/${pointerStep(type)}/schema`
+    const schema = place.many ?? (isIncluding ? place.included : usual)
     check(`${place.isSelective === true ? 'selected' : 'document'}${schema}`, value, what)
     if (place.codes !== undefined) checkProblem(document, place.codes, response.status, value, what)
   }
@@ -105,6 +106,8 @@ interface Place {
   readonly isOpen: boolean
   /** The codes that the operation lists; `undefined`: the response is no error. */
   readonly codes?: readonly string[]
+  /** The schema of the response to an array. */
+  readonly many?: string
   /** The schema with related records. */
   readonly included?: string
   /** Whether `fields` may have selected what is returned. */
@@ -132,10 +135,9 @@ function placeOf(document: Json, method: string, target: string, { status, body 
   const at = `/paths/${pointerStep(path)}/${operationOf(method, status)}`
   // QUERY has its parameters in its body.
   const isSelective = /[?&]fields(?:=|\[|%5B)/i.test(target) || method === 'QUERY'
-  if (operation['x-many']?.responses[status] !== undefined && /^\{"data":\[/.test(String(body))) {
-    return { pointer: `${at}/x-many/responses/${status}`, isOpen }
-  }
   if (operation.responses[status] !== undefined) {
+    if (operation['x-many'] !== undefined && /^\{"data":\[/.test(String(body)))
+      return { pointer: `${at}/responses/${status}`, isOpen, many: operation['x-many'].$ref }
     const included = status === 200 ? operation['x-included']?.$ref : undefined
     return { pointer: `${at}/responses/${status}`, isOpen, isSelective: isSelective && hasFields(operation), included }
   }

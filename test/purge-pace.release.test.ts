@@ -83,7 +83,7 @@ test(`no transaction that purges ${veryMany} records with words takes long`, asy
     const [started, before] = [performance.now(), process.threadCpuUsage()]
     connection.execute('begin immediate')
     connection.execute('savepoint changes')
-    purged += connection.run(purgeRecords(sqlContext({ catalog, dialect: sqlite }), papers, later))
+    purged += Number(connection.run(purgeRecords(sqlContext({ catalog, dialect: sqlite }), papers, later)))
     connection.execute('release changes')
     connection.execute('commit')
     const { user, system } = process.threadCpuUsage(before)

@@ -17,6 +17,7 @@ import { sqlite } from '../packages/server/src/storage/sqlite/dialect.ts'
 import { openSqlite } from '../packages/server/src/storage/sqlite/storage.ts'
 import type { Storage } from '../packages/server/src/storage/storage.ts'
 import { Memory } from '../packages/server/src/storage/transactions/memory.ts'
+import { isIncluding, readIncluding } from '../packages/server/src/storage/transactions/read-including.ts'
 import { readPage } from '../packages/server/src/storage/transactions/read-page.ts'
 import { readRecord } from '../packages/server/src/storage/transactions/read-record.ts'
 import { readSummary } from '../packages/server/src/storage/transactions/read-summary.ts'
@@ -50,8 +51,9 @@ function compared(storage: Storage, versions: Versions, path: string, comparison
   const opened = { catalog: versions.stored, dialect: sqlite, epochs: connection.run(readEpochs()) }
   const context = sqlContext({ ...opened, tagSecret: storage.cursorSecret })
   const readAnew = (plan: ReadRecord | ReadPage | ReadSummary): Outcome => {
-    if (plan.kind === 'read-record') return connection.run(readRecord(context, undefined, plan))
     const memory = new Memory()
+    if (plan.kind !== 'read-summary' && isIncluding(plan)) return connection.run(readIncluding(context, memory, plan))
+    if (plan.kind === 'read-record') return connection.run(readRecord(context, undefined, plan))
     return connection.run(
       plan.kind === 'read-page' ? readPage(context, memory, plan) : readSummary(context, memory, plan),
     )
@@ -131,9 +133,19 @@ function targets(random: Random, { records, gone, pages }: Known): string[] {
     from.length === 0 ? [] : Array.from({ length: count }, () => pick(random, from))
   const lists = ['/v2/beasts', '/v1/animals?sort=name', '/v2/dens?page=1', '/v2/beasts?limit=3']
   lists.push('/v2/beasts/summary', '/v1/animals/summary?group=created_at:day&sort=-count&limit=2')
+  lists.push('/v2/beasts?include=den.upper,tags,twin', '/v2/dens?include=beasts.keeper&include[beasts][sort]=-title')
+  lists.push('/v1/animals?include=den,keeper.animals&include[keeper.animals][limit]=1', '/v2/tags?include=beast')
   const nested = [...records.values()].filter((each) => each.collection === 'beasts').map(({ path }) => `${path}/tags`)
   lists.push(...some(nested.slice(-5), 2), '/v2/beasts?include_deleted=true')
-  return [...some([...records.keys()].slice(-15), 4), ...some([...gone].slice(-5), 1), ...some([...lists, ...pages], 3)]
+  const related = [...records.keys()]
+    .filter((path) => path.includes('/beasts/'))
+    .map((path) => `${path}?include=den,tags`)
+  return [
+    ...some([...records.keys()].slice(-15), 4),
+    ...some(related.slice(-5), 2),
+    ...some([...gone].slice(-5), 1),
+    ...some([...lists, ...pages], 3),
+  ]
 }
 
 for (const seed of seeds) {

@@ -72,6 +72,9 @@ export const listQuery = {
   },
 }
 
+/** Many cities that were created together. */
+export const cities = { type: 'object', properties: { data: { type: 'array', items: city } } }
+
 const country = {
   type: 'object',
   properties: { id: { type: 'string' }, name: { type: 'string' }, code: { type: 'string' } },

@@ -8,6 +8,7 @@ import fastify from 'fastify'
 import { destination } from 'pino'
 import {
   body,
+  cities,
   city,
   countriesQuery,
   fields,
@@ -212,10 +213,24 @@ const create = database.transaction((record) => {
   return true
 })
 
-app.post('/v1/cities', { schema: { body, response: { 201: city } } }, (request, reply) => {
+const createMany = database.transaction((records) => {
+  for (const record of records) if (!create(record)) return false
+  return true
+})
+
+const oneOrMany = { if: { type: 'array' }, then: { type: 'array', items: body, maxItems: 1_000 }, else: body }
+app.post('/v1/cities', { schema: { body: oneOrMany, response: { 201: city } } }, (request, reply) => {
   const now = new Date().toISOString()
-  const { capital, ...rest } = request.body
-  const record = { ...rest, capital: Number(capital), id: randomUUIDv7(), created_at: now, updated_at: now }
+  const recordOf = ({ capital, ...rest }) => {
+    return { ...rest, capital: Number(capital), id: randomUUIDv7(), created_at: now, updated_at: now }
+  }
+  if (Array.isArray(request.body)) {
+    const data = request.body.map(recordOf)
+    if (!createMany.immediate(data)) return unknownCountry(reply)
+    totals.clear()
+    return reply.code(201).serializer(reply.compileSerializationSchema(cities)).send({ data })
+  }
+  const record = recordOf(request.body)
   if (!create.immediate(record)) return unknownCountry(reply)
   totals.clear()
   reply.code(201).header('Location', `/v1/cities/${record.id}`).header('ETag', tagOf(1)).send(record)

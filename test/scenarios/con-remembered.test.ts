@@ -142,3 +142,135 @@ it('CON-4: a list that was answered with 304 is sent whole after a change, to ev
     }
   }
 })
+
+const member = { some: 'members', where: { user: { caller: 'id' }, left: false } } as const
+const soft = { ...everyone, readDeleted: 'role:admin' } as const
+const press = defineInterface({
+  name: 'press',
+  resources: {
+    members: {
+      fields: { user: Type.String(), left: Type.Boolean({ default: false }) },
+      access: { ...soft, read: 'nobody' },
+    },
+    authors: {
+      fields: {
+        name: Type.String({ sort: true }),
+        hidden: Type.Boolean({ default: false }),
+        note: Type.Optional(Type.String()),
+      },
+      access: { ...soft, read: [{ where: { hidden: false } }, 'role:admin'], fields: { note: { read: member } } },
+    },
+    books: {
+      fields: { title: Type.String({ sort: true }), author_id: reference('authors', { onDelete: 'cascade' }) },
+      within: 'author_id',
+      access: { ...soft, read: 'anyone' },
+    },
+    chapters: {
+      fields: { text: Type.String({ filter: true }), book_id: reference('books', { onDelete: 'cascade' }) },
+      within: 'book_id',
+      access: { ...soft, read: [member, 'role:admin'] },
+    },
+  },
+})
+
+it('REL-6, CON-4: a response with related records changes with each record and right that it depends on', async (context) => {
+  const { send, make } = await trialFor(context, press)
+  const author = await make('authors', { name: 'Ann' })
+  const [book] = [
+    await make('books', { title: 'b', author_id: author.id }),
+    await make('books', { title: 'a', author_id: author.id }),
+  ]
+  const chapter = await make('chapters', { text: 'one', book_id: book.id })
+  const { id } = await make('members', { user: 'ann' })
+  const include = { include: ['author', 'chapters'] }
+  const ofAuthors = {
+    include: ['books', 'books.chapters'],
+    'include[books][limit]': 1,
+    'include[books][sort]': 'title',
+  }
+  // Each address, with a body of QUERY that finds the same: no server remembers what it answers to QUERY.
+  const asked: [path: string, body: Record<string, unknown>][] = [
+    ['/v1/authors', ofAuthors],
+    ['/v1/books', { ...include, sort: 'title' }],
+    [`/v1/authors/${author.id}/books`, include],
+    [`/v1/books/${book.id}`, include],
+    ['/v1/chapters', { include: 'book.author', 'fields[book.author]': ['name', 'note'] }],
+    ['/v1/books', { include: 'chapters', 'include[chapters][where]': '{"text":"one"}' }],
+  ]
+  const tags = new Map<string, readonly [tag: string, text: string]>()
+  const check = async (as: string, path: string, body: Record<string, unknown>) => {
+    const query = Object.entries(body)
+      .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+      .join('&')
+    const isSingle = path.endsWith(book.id)
+    const anew = isSingle
+      ? await send({ method: 'QUERY', path: '/v1/books', body: { ...body, id: book.id }, as })
+      : await send({ method: 'QUERY', path, body, as })
+    const place = `${as} ${path}?${query}`
+    for (let time = 0; time < 3; time++) {
+      const answer = await send({ path: `${path}?${query}`, as })
+      if (answer.status !== 200) {
+        assert.ok(isSingle ? anew.json.data.length === 0 : anew.status === answer.status, place)
+        continue
+      }
+      const { data, included, related } = answer.json
+      assert.deepEqual(
+        [isSingle ? [data] : data, included, related],
+        [anew.json.data, anew.json.included, anew.json.related],
+        place,
+      )
+      const before = tags.get(place)
+      const tag = String(answer.headers.etag)
+      assert.ok(before === undefined || (before[0] === tag) === (before[1] === answer.text), place)
+      tags.set(place, [tag, answer.text])
+      const again = await send({ path: `${path}?${query}`, as, headers: { 'if-none-match': tag } })
+      assert.equal(again.status, 304, place)
+    }
+  }
+  const patch = (path: string, body: object) => ({ method: 'PATCH', path: `/v1/${path}`, body })
+  const restore = (path: string) => ({ method: 'POST', path: `/v1/${path}/restore` })
+  for (const change of [
+    patch(`authors/${author.id}`, { name: 'Bea' }),
+    patch(`authors/${author.id}`, { note: 'secret' }),
+    patch(`authors/${author.id}`, { hidden: true }),
+    patch(`members/${id}`, { left: true }),
+    patch(`authors/${author.id}`, { hidden: false }),
+    patch(`members/${id}`, { left: false, user: 'eve' }),
+    patch(`books/${book.id}`, { title: 'c' }),
+    patch(`chapters/${chapter.id}`, { text: 'two' }),
+    { path: '/v1/chapters', body: { text: 'one', book_id: book.id } },
+    { method: 'DELETE', path: `/v1/chapters/${chapter.id}` },
+    restore(`chapters/${chapter.id}`),
+    { method: 'DELETE', path: `/v1/authors/${author.id}` },
+    restore(`authors/${author.id}`),
+    { method: 'DELETE', path: `/v1/members/${id}` },
+    restore(`members/${id}`),
+  ]) {
+    const { status, text } = await send({ ...change, as: 'root' })
+    assert.ok(status < 300, `${JSON.stringify(change)} ${text}`)
+    for (const as of ['root', 'ann', 'eve']) for (const [path, body] of asked) await check(as, path, body)
+  }
+})
+
+for (const [carrier, beginnings] of [
+  ['path', ['/v1/shelves?', '/v2/shelves?']],
+  ['query', ['/shelves?version=v1&', '/shelves?version=v2&', '/shelves?']],
+] as const) {
+  it(`REL-3, VER-2: what is remembered leads on in the version that is asked for by ${carrier}`, async (context) => {
+    const { send, make } = await trialFor(context, {
+      ...library,
+      versions: { v1: {}, v2: {} },
+      versionCarriers: [carrier],
+      changes: [{ version: 'v2', resource: 'notes', was: 'papers' }],
+      resources: { ...library.resources, notes: { fields: { text: Type.String() }, access: everyone } },
+    })
+    const shelf = await make('shelves', { name: 'Novels', open: true })
+    for (const title of ['Emma', 'Persuasion']) await make('books', { title, shelf_id: shelf.id })
+    for (const beginning of [...beginnings, ...beginnings, ...beginnings]) {
+      const { json, text } = await send({ path: `${beginning}include=books&include[books][limit]=1` })
+      const { next } = json.related?.books[shelf.id] ?? assert.fail(text)
+      assert.ok(next.startsWith(beginning.replace('?', `/${shelf.id}/books?`)), `${beginning} ${next}`)
+      assert.equal((await send({ path: next })).json.data[0].title, 'Persuasion')
+    }
+  })
+}

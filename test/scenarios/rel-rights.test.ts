@@ -239,6 +239,37 @@ describe('permissions of related records', () => {
     assert.deepEqual(named.included.authors[open.id], { id: open.id, label: 'Open' })
   })
 
+  it('REL-3, WHR-2: related records in the order of records that they refer to, as far as those are readable', async (context) => {
+    const current = await trialFor(context, press)
+    const { make } = current
+    const [first, last] = [await make('authors', { name: 'Z' }), await make('authors', { name: 'A' })]
+    const hidden = await make('authors', { name: 'B', hidden: true })
+    const books = [first, hidden, last].map(async ({ id }, index) =>
+      make('books', { title: `${index}`, author_id: first.id, editor_id: id }),
+    )
+    const [z, b, a] = (await Promise.all(books)).map(({ id }: Json) => id)
+    for (const [as, order] of [
+      ['root', [a, b, z]],
+      ['ann', [a, z, b]],
+    ] as const) {
+      for (const [sort, ids] of [
+        ['responsible.name', order],
+        ['-responsible.name', order.toReversed()],
+      ] as const) {
+        for (const [version, path, by] of [
+          ['v2', 'books', sort],
+          ['v1', 'works', sort.replace('name', 'label')],
+        ]) {
+          const query = `include=${path}&include[${path}][sort]=${by}&include[${path}][limit]=1`
+          const { json } = await get(current, `/${version}/authors/${first.id}?${query}`, as)
+          const { ids: shown, next } = json.related[String(path)][first.id]
+          const rest = (await walk(current, next, as)).map(({ id }) => id)
+          assert.deepEqual([...shown, ...rest], ids, `${as} ${by}`)
+        }
+      }
+    }
+  })
+
   it('REL-3, CON-8: next names the version as the request does, and caches keep all as long as its shortest', async (context) => {
     const { authors, books } = press.resources
     const current = await trialFor(
@@ -285,8 +316,10 @@ describe('permissions of related records', () => {
   })
 
   it('WHR-3, AUT-12: authorize is asked about what filters, conditions and sort orders read', async (context) => {
+    const byFilter = { deletion: { byFilter: true }, updates: { byFilter: true } } as const
     const current = await trialFor(context, {
       ...press,
+      resources: { ...press.resources, books: { ...press.resources.books, ...byFilter } },
       authorize: ({ caller, collection }) => caller.id !== 'ann' || collection !== 'authors',
     })
     await fill(current)
@@ -300,10 +333,20 @@ describe('permissions of related records', () => {
       `/v2/notes?where=${where({ book: { author: {} } })}`,
       `/v2/books/summary?where=${ofAuthor}`,
       '/v2/books/summary?author.hidden=false',
+      '/v1/works?sort=-penned_by.label',
+      '/v2/books?include=notes&include[notes][sort]=book.author.name',
       `/v2/books?include=notes&include[notes][where]=${where({ book: { author: { hidden: false } } })}`,
     ]) {
       assert.equal((await current.send({ path: query, as: 'ann' })).status, 403, query)
       assert.equal((await current.send({ path: query, as: 'root' })).status, 200, query)
+    }
+    const path = '/v2/books?author.hidden=false'
+    for (const sent of [
+      { method: 'PATCH', path, body: { title: 'x' } },
+      { method: 'DELETE', path },
+    ]) {
+      for (const as of ['ann', 'root'])
+        assert.equal((await current.send({ ...sent, as })).status, as === 'ann' ? 403 : 200)
     }
   })
 

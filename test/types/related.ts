@@ -148,3 +148,17 @@ const any = await untyped['books']!.list({ include: ['a', 'b.c'], where: { a: { 
 expectTypeOf(any.data).toEqualTypeOf<readonly UntypedCollection['record'][]>()
 const figures = await untyped['books']!.summary({ group: 'a', sum: ['b'] })
 expectTypeOf(figures.data[0]!.group.a).toEqualTypeOf<string | boolean | null>()
+
+const made = await client.transaction((t) => {
+  const author = t.authors.create({ name: 'A' })
+  const book = t.books.create({ title: author.name, price: 1, author_id: author.id, reviewer: author.id })
+  // @ts-expect-error: the number of a year is no title.
+  t.books.create({ title: author.born, price: 1, reviewer: author.id })
+  // @ts-expect-error: authors have no such field.
+  t.authors.update(author, { nam: 'B' })
+  const item = t.books.within(book)['line-items'].create({ text: book.title })
+  return { author, items: [item], count: 1 }
+})
+expectTypeOf(made.author).toEqualTypeOf<Author>()
+expectTypeOf(made.items).toEqualTypeOf<readonly Item[]>()
+expectTypeOf(made.count).toEqualTypeOf<number>()

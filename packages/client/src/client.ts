@@ -9,6 +9,7 @@ import type { CollectionTypes, UntypedInterface } from './interface-types.ts'
 import { type Exports, exportsOf, Job } from './jobs.ts'
 import { relationsOf } from './related-reads.ts'
 import type { CallOptions } from './send.ts'
+import { type RunTransaction, transactionsOf } from './transaction.ts'
 import type { Deliveries, Webhooks } from './webhooks.ts'
 
 /** Who calls, and what they may do. */
@@ -47,11 +48,28 @@ export interface SystemCalls {
   readonly caller: { get(options?: CallOptions): Promise<CallerInformation> }
 }
 
+/** What depends on the collections. */
+interface Transactions<Types> {
+  /**
+   * Makes several changes in one request: all of them, or none. Nothing is sent before the function returns. The
+   * records in what it returns are there in what the call resolves to.
+   *
+   * @example
+   * const { box, ticket } = await client.transaction((t) => {
+   *   const box = t.boxes.create({ name: 'Blue' })
+   *   const ticket = t.tickets.create({ title: 'First', box_id: box.id })
+   *   return { box, ticket }
+   * })
+   */
+  readonly transaction: RunTransaction<Types>
+}
+
 /**
  * The collections of an interface by their names, such as `client.tasks.list()` and `client['line-items'].list()`, and
  * what every interface has.
  */
 export type Client<Types = UntypedInterface> = SystemCalls &
+  Transactions<Types> &
   EventCalls<Types> & {
     readonly [Name in keyof Types]: Types[Name] extends CollectionTypes ? Collection<Types[Name], Types> : never
   }
@@ -80,6 +98,7 @@ export function makeClient(given: Omit<ClientParts, 'relations'>): Client {
       delete: async (id: string, options?: CallOptions) => void (await jobs.delete(id, options)),
     } satisfies Jobs,
     exports: exportsOf(send),
+    transaction: transactionsOf(send),
     events: Object.assign(followEvents(send), collectionAt(parts, '/events')),
     caller: { get: async (options) => (await exchange(send, 'GET', '/caller', options)).body as never },
   } satisfies Omit<SystemCalls, 'api-keys'> & Readonly<Record<string, unknown>>

@@ -1,7 +1,23 @@
 /** The calls of one collection, with the types of its requests and responses. */
-import { type ChangeOptions, type ConditionOptions, changeRecord, conditionFor, type OnConflict } from './conflicts.ts'
+import {
+  type ChangeOptions,
+  type ConditionOptions,
+  changeRecord,
+  conditionFor,
+  mergePatchType,
+  type OnConflict,
+  strongTag,
+} from './conflicts.ts'
 import { etagOf, exchange, longestPath, queryOf, segment, setEtag } from './exchange.ts'
-import type { CollectionTypes, Page, Query, UntypedCollection, UntypedInterface } from './interface-types.ts'
+import type {
+  CollectionTypes,
+  JsonObject,
+  Page,
+  PageParameters,
+  Query,
+  UntypedCollection,
+  UntypedInterface,
+} from './interface-types.ts'
 import { Job } from './jobs.ts'
 import { includesRelated, relatedRead, type relationsOf } from './related-reads.ts'
 import type { Include, IncludePath, Including, RelatedFilters, RelatedSort, Where } from './relation-types.ts'
@@ -14,11 +30,32 @@ export interface CreateOptions extends CallOptions {
   readonly idempotencyKey?: string
 }
 
+/** Options of a replacement by a unique value. */
+export interface UpsertOptions extends CallOptions {
+  /** The entity tag that the record must have, or `*`: it only replaces. Otherwise 412. */
+  readonly ifMatch?: string | undefined
+  /** `*`: it only creates; 412 if there is a record with the value. */
+  readonly ifNoneMatch?: '*' | undefined
+}
+
 /** Options of a deletion. */
 export interface DeleteOptions extends ConditionOptions {
   /** Whether a job deletes, however small the work is. */
   readonly respondAsync?: boolean
 }
+
+/** Options of a change by filter. */
+export interface MatchingOptions extends CallOptions {
+  /** If more records match than this, none is changed. */
+  readonly maxAffected?: number
+  /** Whether a job changes them, however few match. */
+  readonly respondAsync?: boolean
+}
+
+/** The records that a change by filter is about: filters and a condition, and at least one of them. */
+export type Matching<Types extends CollectionTypes, All = UntypedInterface> = Types['filter'] &
+  RelatedFilters<Types, All> &
+  Pick<ListQuery<Types, never, All>, 'where' | 'timezone'>
 
 /** Options of a read. */
 export interface GetOptions<Name extends string> extends CallOptions {
@@ -27,19 +64,12 @@ export interface GetOptions<Name extends string> extends CallOptions {
 }
 
 /** The parameters of a list besides its filters. */
-export interface ListParameters<Sort extends string, Name extends string> {
+export interface ListParameters<Sort extends string, Name extends string> extends PageParameters {
   /** The order, such as `-due_on`, or several terms. */
   readonly sort?: Sort | readonly Sort[]
   /** The fields to return; `id` is always included. */
   readonly fields?: Name | readonly Name[]
   readonly include_deleted?: boolean | 'only'
-  /** The zone of a day in a filter of a date-time, such as `Europe/Berlin`; without it UTC. Only beside a day. */
-  readonly timezone?: string
-  readonly limit?: number
-  readonly cursor?: string
-  readonly page?: number
-  readonly per_page?: number
-  readonly offset?: number
 }
 
 /** The query parameters of a list. */
@@ -92,16 +122,38 @@ export interface NestedCollection<Types extends CollectionTypes, All = UntypedIn
     options?: CallOptions,
   ): AsyncGenerator<Selected<Types['record'], Name>, void, void>
   create(record: NestedBody<Types>, options?: CreateOptions): Promise<Types['record']>
+  /** Creates all of the records, or none. */
+  createMany(records: readonly NestedBody<Types>[], options?: CreateOptions): Promise<readonly Types['record'][]>
 }
 
 /** The body of a creation whose address has the value of the field `within`. */
-type NestedBody<Types extends CollectionTypes> = Types extends { readonly within: infer Field extends PropertyKey }
+export type NestedBody<Types extends CollectionTypes> = Types extends {
+  readonly within: infer Field extends PropertyKey
+}
   ? Omit<Types['create'], Field> & Partial<Pick<Types['create'], Field & keyof Types['create']>>
   : Types['create']
 
+/** The names of the fields whose values identify a record. Types that do not say which allow any name. */
+type UniqueName<Types> = Types extends { readonly unique: infer Name extends string } ? Name : string
+
+/** A unique value by the name of its field: `{ sku: 'ABC' }`. */
+type UniqueValue<Types extends CollectionTypes> = {
+  [Name in UniqueName<Types>]: {
+    readonly [Key in Name]: Key extends keyof Types['record'] ? NonNullable<Types['record'][Key]> : unknown
+  }
+}[UniqueName<Types>]
+
+/** A record that may leave out the value that the address has. */
+type WithoutValue<Body, Name> = Omit<Body, Name & keyof Body> & { readonly [Key in Name & keyof Body]?: Body[Key] }
+
+/** The changed fields of a record, with its id. */
+type IdentifiedPatch<Types extends CollectionTypes> = { readonly id: string } & (string extends Types['field']
+  ? JsonObject
+  : Types['patch'])
+
 /** The calls of a collection. Each rejects with `ProblemError` if it is refused or fails. */
 export interface Collection<Types extends CollectionTypes = UntypedCollection, All = UntypedInterface>
-  extends Omit<NestedCollection<Types, All>, 'create'> {
+  extends Omit<NestedCollection<Types, All>, 'create' | 'createMany'> {
   /**
    * Reads groups of the records, with the figures of each group.
    *
@@ -110,6 +162,8 @@ export interface Collection<Types extends CollectionTypes = UntypedCollection, A
    */
   readonly summary: ReadSummary<Types, All>
   create(record: Types['create'], options?: CreateOptions): Promise<Types['record']>
+  /** Creates all of the records, or none. The errors of each are at its place: `/3/title`. */
+  createMany(records: readonly Types['create'][], options?: CreateOptions): Promise<readonly Types['record'][]>
   get<Path extends IncludePath<Types, All>, Name extends Types['field'] = never>(
     id: string,
     options: GetOptions<Name> & Include<Types, Path>,
@@ -124,12 +178,52 @@ export interface Collection<Types extends CollectionTypes = UntypedCollection, A
     changes: Types['patch'],
     options?: ChangeOptions<Types['patch'], Types['record']>,
   ): Promise<Types['record']>
+  /**
+   * Changes the given fields of all of the records, whatever they are now, or of none.
+   *
+   * @example
+   * await client.tasks.updateMany(ids.map((id) => ({ id, status: 'done' })))
+   */
+  updateMany(changes: readonly IdentifiedPatch<Types>[], options?: CallOptions): Promise<readonly Types['record'][]>
+  /**
+   * Replaces the record that has a unique value, or creates it.
+   *
+   * @example
+   * await client.books.upsert({ isbn: '9780441478125' }, { title: 'The Left Hand of Darkness' })
+   */
+  upsert<Value extends UniqueValue<Types>>(
+    value: Value,
+    record: WithoutValue<Types['replace'], keyof Value>,
+    options?: UpsertOptions,
+  ): Promise<Types['record']>
+  /**
+   * Replaces each record that has the value of a unique field, and creates the others: all of them, or none.
+   *
+   * @param field the unique field, which each of the records has
+   */
+  upsertMany(
+    field: UniqueName<Types>,
+    records: readonly Types['replace'][],
+    options?: CallOptions,
+  ): Promise<readonly Types['record'][]>
   /** Replaces the whole record. */
   replace(
     target: Target<Types>,
     record: Types['replace'],
     options?: ChangeOptions<Types['replace'], Types['record']>,
   ): Promise<Types['record']>
+  /**
+   * Changes the given fields of all records that match, or of none.
+   *
+   * @returns the number of records that match, or the job that changes them
+   * @example
+   * await client.tasks.updateMatching({ status: 'done' }, { archived: true }, { maxAffected: 100 })
+   */
+  updateMatching(
+    matching: Matching<Types, All>,
+    changes: Types['patch'],
+    options?: MatchingOptions,
+  ): Promise<number | Job>
   /** @returns what the response says: nothing, when the record was deleted, or the job that deletes */
   delete(target: Target<Types>, options?: DeleteOptions): Promise<Deletion | Job | undefined>
   /** Restores a record, and waits for the job where one restores it. */
@@ -183,6 +277,8 @@ export function collectionAt(parts: ClientParts, collection: string): Collection
     const page: Page = await read(collection, sent, options)
     return { data: join(page) as never[], pagination: page.pagination }
   }
+  const create = (body: object, { idempotencyKey: key, ...options }: CreateOptions = {}) =>
+    call('POST', collection, { ...options, body, headers: { 'idempotency-key': key } })
   const change = async (
     method: 'PATCH' | 'PUT',
     target: string | object,
@@ -216,10 +312,32 @@ export function collectionAt(parts: ClientParts, collection: string): Collection
       if (etag !== undefined) setEtag(record, etag)
       return record
     },
-    create: (body, { idempotencyKey: key, ...options } = {}) =>
-      call('POST', collection, { ...options, body, headers: { 'idempotency-key': key } }),
+    create,
+    createMany: (records, options) => dataOf(create(records, options)),
+    updateMany: (body, options) =>
+      dataOf(call('PATCH', collection, { ...options, body, headers: { 'content-type': mergePatchType } })),
+    upsert: (value, body, { ifMatch, ifNoneMatch, ...options } = {}) =>
+      call('PUT', collection + queryOf(value), {
+        ...{ ...options, body },
+        headers: { 'if-match': ifMatch && strongTag(ifMatch), 'if-none-match': ifNoneMatch },
+      }),
+    upsertMany: (key, body, options) => dataOf(call('PUT', collection + queryOf({ key }), { ...options, body })),
     update: (target, mine, options) => change('PATCH', target, mine, options),
     replace: (target, mine, options) => change('PUT', target, mine, options),
+    async updateMatching(
+      matching: object,
+      body: object,
+      { maxAffected, respondAsync, ...options }: MatchingOptions = {},
+    ) {
+      const wanted = [
+        ...(respondAsync ? ['respond-async'] : []),
+        ...(maxAffected === undefined ? [] : ['handling=strict', `max-affected=${maxAffected}`]),
+      ]
+      const headers = wanted.length === 0 ? {} : { prefer: wanted.join(', ') }
+      const parts = { ...options, body, headers }
+      const { status, body: given } = await exchange(send, 'PATCH', collection + queryOf(matching), parts)
+      return status === 202 ? new Job(send, given ?? {}) : Number(given?.['updated_count'])
+    },
     async delete(target, options = {}) {
       const path = pathOf(target)
       const before = typeof target === 'string' ? undefined : target
@@ -243,6 +361,10 @@ export function collectionAt(parts: ClientParts, collection: string): Collection
   }
 }
 
+async function dataOf(response: Promise<Page<never>>): Promise<readonly never[]> {
+  return (await response).data
+}
+
 /** A query without the parameters, and without the values of parameters, that are `undefined`. */
 function withoutUnset(query: object = {}): object {
   const entries = Object.entries(query).filter(([, value]) => value !== undefined)
@@ -250,7 +372,8 @@ function withoutUnset(query: object = {}): object {
   return Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? value.filter(isSet) : value]))
 }
 
-function idOf(target: string | object): string {
+/** The id of what a call is about. */
+export function idOf(target: string | object): string {
   return typeof target === 'string' ? target : String(Reflect.get(target, 'id'))
 }
 

@@ -51,6 +51,9 @@ export interface Change extends ChangeOptions {
   readonly mine: object
 }
 
+/** A JSON Merge Patch (RFC 7396). */
+export const mergePatchType = 'application/merge-patch+json'
+
 // Whoever changes a record more often than this during one call is a program in a loop.
 const mostConflicts = 100
 
@@ -58,7 +61,7 @@ const mostConflicts = 100
 export async function changeRecord(change: Change): Promise<object | undefined> {
   const { send, method, path, signal, onConflict } = change
   let { mine, before, ifMatch } = change
-  const type = method === 'PATCH' ? 'application/merge-patch+json' : undefined
+  const type = method === 'PATCH' ? mergePatchType : undefined
   for (let conflicts = 0; ; conflicts++) {
     let problem: ProblemError
     try {
@@ -84,6 +87,11 @@ export async function changeRecord(change: Change): Promise<object | undefined> 
   }
 }
 
+/** Proxies that compress responses make tags weak, and a weak tag never matches. */
+export function strongTag(etag: string): string {
+  return etag.replace(/^W\//, '')
+}
+
 /**
  * The value of `If-Match` for a record. The records of a list have no tag: such a record is read again, and must still
  * be what it was, as far as the list showed it.
@@ -98,8 +106,7 @@ export async function conditionFor(
   { ifMatch, signal }: ConditionOptions,
 ): Promise<string | undefined> {
   const known = ifMatch ?? (before && etagOf(before))
-  // Proxies that compress responses make tags weak, and a weak tag never matches.
-  if (known !== undefined || before === undefined) return known?.replace(/^W\//, '')
+  if (known !== undefined || before === undefined) return known && strongTag(known)
   const { body: current = {}, ...response } = await exchange(send, 'GET', path, { signal })
   // Related records that were joined into a copy are no fields.
   const fields = Object.entries(originalOf(before)).filter(([name]) => Object.hasOwn(current, name))

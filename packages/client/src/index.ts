@@ -12,6 +12,7 @@ export type {
   NestedCollection,
   Selected,
   Target,
+  UpsertOptions,
 } from './collection.ts'
 export type { ChangeOptions, ConditionOptions, Conflict, OnConflict } from './conflicts.ts'
 export { type ClientOptions, createClient, type Key } from './create-client.ts'
@@ -37,4 +38,5 @@ export type { Include, IncludePath, Including, RelatedList, Where } from './rela
 export type { RetryOptions } from './retrying.ts'
 export type { CallOptions } from './send.ts'
 export type { ReadSummary, SummaryQuery, SummaryRow } from './summary.ts'
+export type { Later, Made, Reference, Referring, Transaction, TransactionCollection } from './transaction.ts'
 export type { Deliveries, Delivery, Webhook, WebhookSettings, Webhooks } from './webhooks.ts'

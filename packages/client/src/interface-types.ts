@@ -23,6 +23,8 @@ export interface CollectionTypes {
   readonly nested: string
   /** `SummaryTypes`; left out: unknown. As an object, so that the compiler looks into it only where it is used. */
   readonly summary?: object
+  /** The fields whose values identify a record, such as `'sku'`; left out: unknown. */
+  readonly unique?: string
   /** The field that refers to the record that contains this one: within that record, a creation may leave it out. */
   readonly within?: string
 }
@@ -60,6 +62,17 @@ export type TypesOf<T> = string extends keyof T
 
 /** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>
+
+/** The query parameters that choose a page, and the zone of its days. The three styles of pages do not mix. */
+export interface PageParameters {
+  /** The zone of days in filters, and of groups of date-times, such as `Europe/Berlin`; without it UTC. Only beside these. */
+  readonly timezone?: string
+  readonly limit?: number
+  readonly cursor?: string
+  readonly page?: number
+  readonly per_page?: number
+  readonly offset?: number
+}
 
 /** Where a page is. Cursors and numbers are there as the request asked for pages. */
 export interface Pagination {

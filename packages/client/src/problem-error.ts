@@ -37,20 +37,23 @@ export class ProblemError extends Error {
   readonly code: ProblemCode
   /** One sentence for people. */
   readonly detail: string
-  /** Everything that is wrong. */
+  /** Everything that is wrong; of many errors the first ones. */
   readonly errors: readonly ProblemEntry[]
+  /** The number of all errors. */
+  readonly errorCount: number
   /** Finds the request in the log of the server. */
   readonly requestId: string | undefined
   /** The response; `undefined`: none arrived. Logs do not print it. */
   declare readonly response: ClientResponse | undefined
 
   constructor(status: number, body: unknown, response?: ClientResponse, cause?: unknown) {
-    const { code = 'NO_PROBLEM', title = '', detail = title, errors, request_id } = Object(body)
+    const { code = 'NO_PROBLEM', title = '', detail = title, errors, error_count, request_id } = Object(body)
     super(`${status} ${code}: ${detail}`, cause === undefined ? {} : { cause })
     this.status = status
     this.code = code
     this.detail = detail
     this.errors = Array.isArray(errors) ? errors : []
+    this.errorCount = error_count ?? this.errors.length
     this.requestId = request_id
     Object.defineProperty(this, 'response', { value: response })
   }

@@ -1,6 +1,6 @@
 /** Summaries of a collection: their query and their rows, typed by the groups and figures that are asked for. */
 import { exchange, longestPath, queryOf } from './exchange.ts'
-import type { CollectionTypes, Page, SummaryTypes, UntypedInterface } from './interface-types.ts'
+import type { CollectionTypes, Page, PageParameters, SummaryTypes, UntypedInterface } from './interface-types.ts'
 import type { RelatedFilters, Where } from './relation-types.ts'
 import type { CallOptions, Send } from './send.ts'
 
@@ -34,7 +34,8 @@ export type SummaryQuery<
   Names extends SummaryNames,
   All = UntypedInterface,
 > = Types['filter'] &
-  RelatedFilters<Types, All> & {
+  RelatedFilters<Types, All> &
+  PageParameters & {
     /** A condition, which is combined with the filters by `and`. */
     readonly where?: Where<Types, All>
     /** What to group the records by: at most three. */
@@ -45,13 +46,6 @@ export type SummaryQuery<
     readonly max?: OneOrMore<Names['max']>
     /** `count`, groups and figures of the request, such as `-sum.price`. */
     readonly sort?: OneOrMore<string>
-    /** The zone of groups of date-times, and of days in filters, such as `Europe/Berlin`; without it UTC. */
-    readonly timezone?: string
-    readonly limit?: number
-    readonly cursor?: string
-    readonly page?: number
-    readonly per_page?: number
-    readonly offset?: number
   }
 
 /** One group: its values, the number of its records, and the figures that were asked for. */

@@ -76,7 +76,7 @@ const rows: [name: string, old: Data, now: Data, ...expected: string[]][] = [
   ['a sort withdrawn', field({ sort: true }), field({}), 'breaking values-removed request tasks parameter sort a'],
   ['search withdrawn', field({ search: true }), field({}), 'breaking search-removed tasks a'],
   ['search', field({}), field({ search: true }), 'compatible search-added tasks a'],
-  ['uniqueness', field({}), field({ unique: true }), 'breaking unique-added tasks a'],
+  ['uniqueness', field({}), field({ unique: true }), 'breaking unique-added tasks a', 'compatible operation-added tasks'],
   ['uniqueness of more together, where fewer were unique', field({ unique: true }), tasks({ unique: [['a', 'title']] }, { a: { type: 'string', optional: true, unique: true } })],
   ['fixed on creation', field({}), field({ immutable: true }), 'breaking immutable-added tasks a'],
   ['not fixed any more', field({ immutable: true }), field({}), 'compatible immutable-removed tasks a'],

@@ -215,6 +215,7 @@ function compareLimits({ limits: was }: Catalog, { limits: is }: Catalog): Decla
   })
   const rates = [
     ['caller', was.rate.caller, is.rate.caller] as const,
+    ...(is.rate.changes ? [['changes', was.rate.changes, is.rate.changes] as const] : []),
     ...[...is.rate.actions].map(([name, rate]) => [name, was.rate.actions.get(name), rate] as const),
   ]
   return [
@@ -224,7 +225,7 @@ function compareLimits({ limits: was }: Catalog, { limits: is }: Catalog): Decla
       const isKept = before && after.most >= before.most && after.most / after.window >= before.most / before.window
       if (isKept) return []
       const shown = (rate: typeof before) => rate && `${rate.most} in ${rate.window} s`
-      const at = ['limits', 'rate', ...(name === 'caller' ? [] : ['actions']), name]
+      const at = ['limits', 'rate', ...(name === 'caller' || name === 'changes' ? [] : ['actions']), name]
       return [{ kind: 'rate-lowered', at, keyword: name, before: shown(before), after: shown(after) }]
     }),
   ]

@@ -254,7 +254,7 @@ describe('header fields', () => {
       '"caller";r=5;t=59',
     ])
     assert.deepEqual(await said({ path: '/v1/nothing' }), [404, policy, '"caller";r=4;t=59'])
-    assert.deepEqual(await said({ ...projects, method: 'PUT', body: {} }), [405, policy, '"caller";r=3;t=59'])
+    assert.deepEqual(await said({ ...projects, method: 'DELETE' }), [405, policy, '"caller";r=3;t=59'])
     assert.deepEqual(await said({ ...projects, body: '{' }), [400, policy, '"caller";r=2;t=59'])
     assert.deepEqual(await said({ ...projects, method: 'OPTIONS' }), [204, policy, '"caller";r=1;t=59'])
     assert.deepEqual(await said({ path: '/v1/openapi.json' }), [200, policy, '"caller";r=0;t=59'])
@@ -308,5 +308,36 @@ describe('header fields', () => {
     assert.deepEqual(await statuses(trial, 3, { ...projects, as: null }), [401, 401, 401])
     const { headers } = await trial.send(projects)
     assert.deepEqual([headers['ratelimit'], headers['ratelimit-policy']], [undefined, undefined])
+  })
+})
+
+describe('changed records', () => {
+  const post = (body: unknown): Sent => ({ method: 'POST', path: '/v1/projects', body })
+  const projectsOf = (...names: string[]) => names.map((name) => ({ name }))
+
+  it('LIM-1: a request counts as many as it changes, and one with more than are left changes nothing', async (context) => {
+    const trial = await limited(context, { changes: '5/minute' })
+    const first = await trial.send(post(projectsOf('A', 'B', 'C')))
+    assert.equal(first.status, 201, first.text)
+    assert.match(first.headers['ratelimit'] ?? '', /"changes";r=2;t=60$/)
+    assert.match(first.headers['ratelimit-policy'] ?? '', /"changes";q=5;w=60$/)
+    const more = await trial.send(post(projectsOf('D', 'E', 'F')))
+    assert.deepEqual([more.status, more.json.code, retryAfter(more)], [429, 'RATE_LIMITED', 60])
+    assert.match(more.json.detail, /changed records: 5 in 60 seconds/)
+    const [{ id }] = first.json.data
+    assert.equal((await trial.send({ method: 'PATCH', path: `/v1/projects/${id}`, body: { name: 'X' } })).status, 200)
+    assert.equal((await trial.send(post({ name: 'D' }))).status, 201)
+    assert.equal((await trial.send({ method: 'DELETE', path: `/v1/projects/${id}` })).status, 429)
+    const read = await trial.send(projects)
+    assert.deepEqual([read.status, read.json.pagination.total_count], [200, 4], 'a read changes nothing')
+    assert.equal((await trial.send({ ...post({ name: 'E' }), as: 'bob' })).status, 201, 'of another caller')
+    trial.wait(60)
+    const bulk = {
+      method: 'POST',
+      path: '/v1/projects/bulk-delete',
+      body: { ids: first.json.data.map((each: { id: string }) => each.id) },
+    }
+    assert.equal((await trial.send(bulk)).status, 200)
+    assert.equal((await trial.send(post(projectsOf('A', 'B', 'C')))).status, 429)
   })
 })

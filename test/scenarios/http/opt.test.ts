@@ -14,7 +14,7 @@ const cors = readCors([page, 'http://localhost:5173'], true)
 it('OPT-1: OPTIONS lists the methods of a path, for any caller, and for a missing record too', async (context) => {
   const { send } = await trialFor(context, studio)
   const table: [path: string, allow: string][] = [
-    ['/v1/projects', 'GET, HEAD, POST, QUERY, OPTIONS'],
+    ['/v1/projects', 'GET, HEAD, POST, PUT, PATCH, QUERY, OPTIONS'],
     [`/v1/projects/${nowhere}/tasks`, 'GET, HEAD, POST, QUERY, OPTIONS'],
     [`/v1/projects/${nowhere}`, 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'],
     ['/v1/openapi.json', 'GET, HEAD, OPTIONS'],
@@ -30,6 +30,7 @@ it('OPT-1: OPTIONS lists the methods of a path, for any caller, and for a missin
   const collection = await send({ method: 'OPTIONS', path: '/v1/tasks' })
   assert.equal(collection.headers['accept-post'], 'application/json')
   assert.equal(collection.headers['accept-query'], 'application/json')
+  assert.equal(collection.headers['accept-patch'], 'application/json, application/merge-patch+json')
   const record = await send({ method: 'OPTIONS', path: `/v1/tasks/${nowhere}` })
   assert.equal(
     record.headers['accept-patch'],

@@ -134,6 +134,11 @@ function fit(title: string, filled: number | undefined, line: string, columns: n
   return `${title}  ${drawn}  ${line}`
 }
 
+/** A count with its noun: `1 record`, `138,398 records`. */
+export function counted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${format(count)} ${noun}s`
+}
+
 /** A count with separators: `138,398`. */
 export function format(count: number): string {
   return count.toLocaleString('en')

@@ -10,8 +10,8 @@ import { type Explanation, withErrors } from './explain-problem.ts'
 import {
   type AnyClient,
   type AnyRecord,
+  changeAll,
   changeAnyState,
-  changeEach,
   collectionOf,
   deleteAll,
   type ProviderOptions,
@@ -104,9 +104,7 @@ export function reactAdminDataProvider(client: AnyClient, options: ProviderOptio
       return { data: (await updated) as never }
     },
     updateMany: async (name, { ids, data }) => {
-      const changes = changesBetween(undefined, data)
-      const { update } = collection(name)
-      await changeEach(ids, (id) => changeAnyState((ifMatch) => update(id, changes, { ifMatch })))
+      await changeAll(collection(name), ids, changesBetween(undefined, data))
       return { data: ids as never }
     },
     delete: async (name, { id, previousData }) => {

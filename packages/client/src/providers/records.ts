@@ -98,11 +98,22 @@ export async function readMany(
 }
 
 /**
- * Changes several records, each for itself.
+ * Makes the same change of several records, whatever they are now: of all of them, or of none. A collection that requires
+ * conditions takes no change of several records (BLK-2), so that each is changed for itself.
  *
- * @throws ProblemError if a change is refused: how many, and why the first one
+ * @throws ProblemError if a record cannot be changed; where each was changed for itself, it says how many
  */
-export async function changeEach(ids: readonly Id[], change: (id: string) => Promise<AnyRecord>): Promise<AnyRecord[]> {
+export async function changeAll(collection: Collection, ids: readonly Id[], changes: object): Promise<AnyRecord[]> {
+  try {
+    return [...(await collection.updateMany(ids.map((id) => ({ ...changes, id: String(id) }))))] as AnyRecord[]
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    if (error.status !== 428) throw withoutFields(error)
+    return changeEach(ids, async (id) => (await collection.update(id, changes, { ifMatch: '*' })) as AnyRecord)
+  }
+}
+
+async function changeEach(ids: readonly Id[], change: (id: string) => Promise<AnyRecord>): Promise<AnyRecord[]> {
   const refused: ProblemError[] = []
   const changed = await concurrently(ids, async (id) => {
     try {
@@ -116,6 +127,19 @@ export async function changeEach(ids: readonly Id[], change: (id: string) => Pro
   const [first] = refused
   if (first === undefined) return changed.filter((record) => record !== undefined)
   throw withoutFields(first, `${refused.length} of ${ids.length} records were not changed. `)
+}
+
+/**
+ * Creates all of the records, or none.
+ *
+ * @throws ProblemError if one of them cannot be created
+ */
+export async function createAll(collection: Collection, records: readonly object[]): Promise<AnyRecord[]> {
+  try {
+    return [...(await collection.createMany(records))] as AnyRecord[]
+  } catch (error) {
+    throw error instanceof ProblemError ? withoutFields(error) : error
+  }
 }
 
 /**

@@ -8,10 +8,11 @@ import { type Explanation, withErrors } from './explain-problem.ts'
 import {
   type AnyClient,
   type AnyRecord,
+  changeAll,
   changeAnyState,
-  changeEach,
   collectionOf,
   concurrently,
+  createAll,
   deleteAll,
   type ProviderOptions,
   readMany,
@@ -115,15 +116,20 @@ export function refineDataProvider(client: AnyClient, options: RefineOptions = {
     create: async ({ resource, variables }) =>
       show(resource, await collection(resource).create(newRecord(variables as object))),
     createMany: async ({ resource, variables }) => ({
-      data: (await concurrently(variables, (values) =>
-        collection(resource).create(newRecord(values as object)),
+      data: (await createAll(
+        collection(resource),
+        variables.map((values) => newRecord(values as object)),
       )) as never,
     }),
     update: async ({ resource, id, variables, meta }) =>
       show(resource, await change(resource, String(id), variables as object, beforeChange(resource, id, meta))),
-    updateMany: async ({ resource, ids, variables }) => ({
-      data: (await changeEach(ids, (id) => change(resource, id, variables as object))) as never,
-    }),
+    async updateMany({ resource, ids, variables }) {
+      const changes = variables as object
+      const changed = isRestoration(changes)
+        ? await concurrently(ids, (id) => collection(resource).restore(String(id)))
+        : await changeAll(collection(resource), ids, changesBetween(undefined, changes))
+      return { data: changed as never }
+    },
     async deleteOne({ resource, id, meta }) {
       const { delete: remove } = collection(resource)
       const before = beforeChange(resource, id, meta)

@@ -62,6 +62,7 @@ test('missing values have their defaults', () => {
         bodyBytes: 1_048_576,
         bodyMembers: 20_000,
         patchOperations: 1_000,
+        bulk: 1_000,
         errors: 100,
         pageBytes: 4_194_304,
         include: { paths: 8, records: 1_000 },
@@ -94,6 +95,7 @@ test('missing values have their defaults', () => {
     delete: administrators,
     restore: administrators,
     readDeleted: administrators,
+    readHistory: administrators,
   })
   assert.deepEqual([preconditions, maxAge, owner, within, rules], ['optional', 0, undefined, undefined, []])
 })

@@ -15,9 +15,10 @@ import {
   type ResourceDeclaration,
 } from './declaration.ts'
 import type { EventLimits, RateDeclaration } from './declared-limits.ts'
-import { eventKinds } from './event.ts'
+import { eventKinds, revisionKinds } from './event.ts'
 import { completeField } from './field.ts'
 import { limitDefaults, mostChangedAtOnce, parseRate, type Rate, type Rates } from './limits.ts'
+import { historyCollection } from './names.ts'
 import { deepFreeze, plainCopy } from './plain-copy.ts'
 import { nameRelations, type RelationSource } from './relations.ts'
 import {
@@ -30,8 +31,8 @@ import {
   type Total,
   withIndexes,
 } from './resource.ts'
-import { eventsShape, shapeHash } from './shape.ts'
-import { parseDuration } from './time.ts'
+import { recordedShape, shapeHash } from './shape.ts'
+import { parseDuration, parsePeriod } from './time.ts'
 import { webhookResources } from './webhook-resources.ts'
 
 /**
@@ -55,6 +56,7 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
       ...startAll(madeByServer, 'by-server'),
       ...startAll(madeForClients, 'for-clients'),
       ...startEvents(resources),
+      ...startHistory(resources),
     ]),
     authorize: declared.authorize,
     limits: {
@@ -140,6 +142,7 @@ function startResource(name: string, declared: ResourceDeclaration, made: Resour
     deletion: completeDeletion(declared.deletion ?? {}),
     updates: { byFilter: false, above: mostChangedAtOnce, ...declared.updates },
     events: declared.events ?? false,
+    history: completeHistory(declared.history),
     order: 'by-id',
     access: completeAccess(declared.access ?? {}),
     prepare: declared.prepare,
@@ -212,6 +215,11 @@ function completeDeletion(declared: DeletionDeclaration): Deletion {
   }
 }
 
+function completeHistory(declared: ResourceDeclaration['history'] = false): Resource['history'] {
+  if (typeof declared === 'boolean') return declared ? { keep: undefined } : undefined
+  return { keep: parsePeriod(declared.keep) }
+}
+
 function completeAccess(declared: NonNullable<ResourceDeclaration['access']>): Resource['access'] {
   const rulesFor = (action: Action) => [declared[action] ?? 'role:admin'].flat() as AccessRule[]
   return Object.fromEntries(actions.map((action) => [action, rulesFor(action)])) as never
@@ -230,11 +238,12 @@ function completeFieldAccess(
   return entries.length === 0 ? {} : { fieldAccess: new Map(entries) }
 }
 
-function completeRates({ caller, address, actions = {} }: RateDeclaration): Rates {
+function completeRates({ caller, address, changes, actions = {} }: RateDeclaration): Rates {
   const rateOf = (text: string) => parseRate(text) as Rate
   return {
     caller: rateOf(caller ?? limitDefaults.callerRate),
     address: rateOf(address ?? limitDefaults.addressRate),
+    ...(changes !== undefined && { changes: rateOf(changes) }),
     actions: new Map(Object.entries(actions).map(([name, text]) => [name, rateOf(text)])),
   }
 }
@@ -313,9 +322,41 @@ function startEvents(resources: readonly SingleResource[]): SingleResource[] {
   }
   const shown = resources.filter((resource) => resource.events)
   const started = startResource('events', declared, 'by-server')
-  const shape = eventsShape(started.fields, shown)
+  const shape = recordedShape(started, shown)
   const events: SingleResource = { ...started, order: 'by-position', shape }
   return [events, ...startAll(webhookResources, 'for-clients')]
+}
+
+/** The resource of revisions, where a resource has a history. Triggers of the database write its records. */
+function startHistory(resources: readonly SingleResource[]): SingleResource[] {
+  const shown = resources.filter((resource) => resource.history !== undefined)
+  if (shown.length === 0) return []
+  const declared: ResourceDeclaration = {
+    title: 'Revisions',
+    description: 'The states of records, each with the change that led to it.',
+    fields: {
+      // Clients have these two in the address.
+      collection: { type: 'string', writeOnly: true },
+      record_id: { type: 'string', format: 'uuid', writeOnly: true },
+      kind: { enum: [...revisionKinds], description: 'The change that led to the state.' },
+      caller: {
+        ...{ type: 'string', optional: true },
+        description: 'The id of the caller who made the change; null: unknown, or the server.',
+      },
+      request_id: { type: 'string', optional: true, description: 'The `Request-Id` of the change.' },
+      version: { type: 'string', optional: true, description: 'The version that the change was made in.' },
+      record: {
+        type: 'object',
+        optional: true,
+        description: 'The record after the change; null where it was deleted.',
+      },
+    },
+    access: { read: 'anyone', create: 'nobody', update: 'nobody', delete: 'nobody', restore: 'nobody' },
+    deletion: { variant: 'hard', bulk: false },
+  }
+  const started = startResource(historyCollection, declared, 'by-server')
+  const revisions: SingleResource = { ...started, order: 'by-position' }
+  return [{ ...revisions, shape: recordedShape(revisions, shown) }]
 }
 
 /** The limits of a key: characters of its subject, number of roles, characters of a role and of its claims as JSON. */

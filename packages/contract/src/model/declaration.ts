@@ -21,7 +21,7 @@ import type { SummaryDeclaration } from './kept-summary.ts'
 import type { Comparisons } from './operators.ts'
 
 /** The actions that access rules are declared for (AUT-3). */
-export const actions = ['read', 'create', 'update', 'delete', 'restore', 'readDeleted'] as const
+export const actions = ['read', 'create', 'update', 'delete', 'restore', 'readDeleted', 'readHistory'] as const
 export type Action = (typeof actions)[number]
 
 /** What happens to a record when the record that it refers to is deleted (DEL-4, DEL-5). */
@@ -318,6 +318,14 @@ export interface ResourceDeclaration {
   readonly events?: boolean
   /** Summaries whose figures are kept, by name: they cost the same however many records there are (SUM-3). */
   readonly summaries?: Readonly<Record<string, SummaryDeclaration>>
+  /** Each state of each record is kept (HIS-1): for good, or for a time after its successor came. */
+  readonly history?: boolean | HistoryDeclaration
+}
+
+/** How long former states of records are kept. */
+export interface HistoryDeclaration {
+  /** An ISO 8601 duration of weeks, days, hours, minutes and seconds: `P90D`. */
+  readonly keep: string
 }
 
 /** A version of the interface. Dates are `YYYY-MM-DD` (midnight, UTC) or date-times. */

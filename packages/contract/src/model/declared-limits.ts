@@ -6,6 +6,8 @@ export interface RateDeclaration {
   readonly caller?: string
   /** Failed authentications from one address; default `60/minute`. */
   readonly address?: string
+  /** Records that one caller changes; by default any number. */
+  readonly changes?: string
   /** Requests of one caller for an action, by `collection.action`; `*` is any collection or action. */
   readonly actions?: Readonly<Record<string, string>>
 }

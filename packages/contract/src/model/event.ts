@@ -4,6 +4,9 @@
 export const eventKinds = ['created', 'updated', 'deleted', 'restored', 'purged'] as const
 export type EventKind = (typeof eventKinds)[number]
 
+/** The kinds of revisions (HIS-1). A purge leaves none. */
+export const revisionKinds = eventKinds.filter((kind) => kind !== 'purged')
+
 /**
  * A position in the order of events. A database that has lost its last changes gives positions again, so the mark tells
  * which event was the newest one up to there.

@@ -54,6 +54,8 @@ export interface Rates {
   readonly caller: Rate
   /** Failed authentications from one address. */
   readonly address: Rate
+  /** Records that one caller changes; `undefined`: any number. */
+  readonly changes?: Rate
   /** Requests of one caller for an action, by `collection.action`; either may be `*`. */
   readonly actions: ReadonlyMap<string, Rate>
 }

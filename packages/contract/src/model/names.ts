@@ -16,6 +16,9 @@ export const reservedCollections = [
 /** Names that the interface keeps for itself where a resource has events. */
 export const eventCollections = ['events', 'webhooks', 'deliveries']
 
+/** The name that the interface keeps for itself where a resource has a history. */
+export const historyCollection = 'revisions'
+
 /** Query parameters that control a list: none of them can be a filter. */
 export const controlParameters = [
   'sort', 'page', 'per_page', 'offset', 'limit', 'cursor', 'fields', 'q', 'include', 'include_deleted', 'version',

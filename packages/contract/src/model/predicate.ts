@@ -62,6 +62,8 @@ export interface EventGrant {
   readonly read: Predicate
   /** The records that the caller may read once they are deleted. */
   readonly readDeleted: Predicate
+  /** The rows are revisions (HIS-2): those of deleted records are readable only where this says since when. */
+  readonly history?: { readonly deletedSince: string | undefined }
 }
 
 export const always: Predicate = { kind: 'always' }
@@ -128,7 +130,7 @@ export function fieldsOf(predicate: Predicate): string[] {
 
 /** The fields that a predicate compares, and the members of objects by their whole names. */
 export function comparedNames(predicate: Predicate): string[] {
-  if (predicate.kind === 'event') return ['collection', 'record', 'kind', 'data']
+  if (predicate.kind === 'event') return ['collection', 'record', 'record_id', 'kind', 'data']
   if (predicate.kind === 'some') return outerFieldsOf(predicate.predicate)
   return 'field' in predicate ? [predicate.field] : partsOf(predicate).flatMap(comparedNames)
 }
@@ -179,7 +181,10 @@ export function collectionsOf(predicate: Predicate, found: Set<string> = new Set
 export function isOfAllRecords(predicate: Predicate): predicate is Extract<Predicate, { readonly kind: 'event' }> {
   return (
     predicate.kind === 'event' &&
-    predicate.grants.every(({ read, readDeleted }) => read.kind === 'always' && readDeleted.kind === 'always')
+    predicate.grants.every(
+      ({ read, readDeleted, history }) =>
+        read.kind === 'always' && readDeleted.kind === 'always' && history === undefined,
+    )
   )
 }
 

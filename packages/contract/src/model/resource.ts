@@ -20,7 +20,9 @@ import type { KeptSummary } from './kept-summary.ts'
 import type { CompleteKeywords } from './keywords.ts'
 import type { Rates } from './limits.ts'
 import { filterOperators, type Operator } from './operators.ts'
+import { isHistory } from './recorded.ts'
 import type { ValidateValue } from './schema.ts'
+import type { Period } from './time.ts'
 
 /** How a field's values are stored and compared. `json` is any value of no other type. */
 export type FieldType = 'string' | 'integer' | 'number' | 'decimal' | 'boolean' | 'array' | 'object' | 'json'
@@ -165,6 +167,8 @@ export interface Resource {
   readonly updates: Required<NonNullable<ResourceDeclaration['updates']>>
   /** Whether each change of a record is an event (EVT-1). */
   readonly events: boolean
+  /** Whether each state of each record is kept (HIS-1), and for how long; without `keep`: for good. */
+  readonly history: { readonly keep: Period | undefined } | undefined
   /**
    * The order of lists without `sort`. `by-position`: that of the positions at which the rows were written (`_row`),
    * which clients never see.
@@ -210,7 +214,7 @@ export interface Catalog {
   readonly version: string
   /** The declared resources. */
   readonly resources: ReadonlyMap<string, Resource>
-  /** The resources that every interface has, jobs and API keys; and events, where a resource has them. */
+  /** The resources that every interface has, jobs and API keys; events and revisions, where a resource has them. */
   readonly system: ReadonlyMap<string, Resource>
   /**
    * Every version by its name, the oldest first: a catalog with the version's resources, and without versions. Empty in
@@ -375,11 +379,11 @@ export function sortableNames({ fields, order }: Pick<Resource, 'fields' | 'orde
   return [...fields.filter((field) => field.sort).map((field) => field.name), ...timestampsOf(order)]
 }
 
-type Indexable = Pick<Resource, 'fields' | 'unique' | 'owner' | 'access' | 'lookedUp' | 'order'>
+type Indexable = Pick<Resource, 'name' | 'fields' | 'unique' | 'owner' | 'access' | 'lookedUp' | 'order'>
 
 function indexesOf(resource: Indexable): Index[] {
   const { unique } = resource
-  if (resource.order === 'by-position') return positionIndexes
+  if (resource.order === 'by-position') return isHistory(resource) ? revisionIndexes : positionIndexes
   const fields = resource.fields.flatMap((field) => [field, ...field.members])
   const namesOf = (wanted: (field: Field) => boolean) => fields.filter(wanted).map((field) => field.name)
   const sorts = namesOf((field) => field.sort)
@@ -400,6 +404,9 @@ const positionIndexes: Index[] = [
   { fields: ['record'], kind: 'list' },
   { fields: ['created_at'], kind: 'list' },
 ]
+
+// Revisions are listed for one record each.
+const revisionIndexes: Index[] = [{ fields: ['record_id', 'collection', 'created_at'], kind: 'list' }]
 
 /** Whether an index of this field alone has the records of each value together, ordered by id. */
 export function isIndexed(resource: Pick<Resource, 'owner' | 'access' | 'lookedUp'>, field: Field): boolean {

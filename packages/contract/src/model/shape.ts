@@ -1,5 +1,6 @@
 /** The shapes of resources: hashes that change entity tags when a resource changes. */
 import { createHash } from 'node:crypto'
+import { recordedNames } from './recorded.ts'
 import type { Field, Resource } from './resource.ts'
 
 /**
@@ -24,13 +25,13 @@ export function shapeHash(
 }
 
 /**
- * The shape of events, whose `data` is a record of one of these resources: a change of a resource changes the entity
- * tags of events too.
+ * The shape of events or revisions, which show a record of one of these resources: a change of a resource changes their
+ * entity tags too.
  */
-export function eventsShape(
-  fields: readonly Pick<Field, 'name' | 'schema'>[],
+export function recordedShape(
+  recording: Pick<Resource, 'name' | 'order' | 'fields'>,
   shown: readonly Pick<Resource, 'name' | 'shape'>[],
 ): string {
   const shapes = { 'x-shapes': shown.map(({ name, shape }) => `${name} ${shape}`) }
-  return shapeHash([...fields, { name: 'data', schema: shapes }])
+  return shapeHash([...recording.fields, { name: recordedNames(recording).shown, schema: shapes }])
 }

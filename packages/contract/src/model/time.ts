@@ -82,3 +82,33 @@ export function parseDuration(text: string): DurationReading {
     milliseconds: weeks * week + days * day + hours * hour + minutes * minute + seconds * second,
   }
 }
+
+/** A duration whose months have the lengths of those that it is counted over. */
+export interface Period {
+  readonly months: number
+  readonly milliseconds: number
+}
+
+const period = /^P(?=[\dT])(?:(\d{1,3})Y)?(?:(\d{1,4})M)?(.*)$/s
+
+/**
+ * Reads an ISO 8601 duration that may have years and months. `undefined`: the text is none.
+ *
+ * @example
+ * parsePeriod('P1Y') // { months: 12, milliseconds: 0 }
+ */
+export function parsePeriod(text: string): Period | undefined {
+  const [, years = 0, months = 0, rest = ''] = period.exec(text) ?? []
+  const reading = parseDuration(rest === '' ? 'P0D' : `P${rest}`)
+  if (!period.test(text) || reading.kind !== 'duration') return undefined
+  return { months: Number(years) * 12 + Number(months), milliseconds: reading.milliseconds }
+}
+
+/** The moment a period before another one, in milliseconds since 1970: a month before 31 March is the end of February. */
+export function periodBefore(now: number, { months, milliseconds }: Period): number {
+  const date = new Date(now - milliseconds)
+  const day = date.getUTCDate()
+  date.setUTCMonth(date.getUTCMonth() - months)
+  if (date.getUTCDate() !== day) date.setUTCDate(0)
+  return date.getTime()
+}

@@ -210,6 +210,15 @@ export const faults = {
     meaning: 'A DELETE or PATCH of a collection has no filter that says which records to delete or to change.',
     remedy: 'Add a filter. To mean every record, use one that matches everything, for instance created_at[lte].',
   },
+  OPERATION_NOT_ALLOWED: {
+    status: 400,
+    title: 'A transaction cannot contain this operation',
+    rule: 'BLK-4',
+    meaning:
+      'An operation of a transaction is something else than POST to a collection, PUT, PATCH or DELETE of a record, or ' +
+      'the restoration of a record.',
+    remedy: 'Send the operation as a request of its own. A path begins with the collection, and has no query.',
+  },
   INVALID_CURSOR: {
     status: 400,
     title: 'The cursor is not valid here',
@@ -373,6 +382,15 @@ export const faults = {
     meaning:
       'A deletion or change by filter would concern more records than max-affected allows; none was deleted or changed.',
     remedy: 'Check which records match, narrow the filter, or allow the number that errors names.',
+  },
+  TRANSACTION_TOO_LARGE: {
+    status: 409,
+    title: 'The transaction would change too many records',
+    rule: 'BLK-4',
+    meaning:
+      'All operations of the transaction together would change more than 1,000 records, or one of them would be a ' +
+      'background job.',
+    remedy: 'Send fewer operations at once. A large deletion or restoration is a request of its own.',
   },
   EXPORT_QUOTA: {
     status: 409,

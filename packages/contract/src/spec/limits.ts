@@ -30,3 +30,12 @@ export const summaryLimits = {
   /** Different days, or months, of the records in UTC, where the periods of a zone or weeks are found. */
   slots: 20_000,
 } as const
+
+/** The most that one transaction may have (BLK-4). */
+export const transactionLimits = {
+  operations: 100,
+  /** Records that it changes, cascades included. */
+  records: 1_000,
+  /** Characters of the name of an operation. */
+  name: 40,
+} as const

@@ -14,5 +14,8 @@ export const exportTypes = { json: 'application/json', ndjson: 'application/x-nd
 /** The type of metrics: the text format of Prometheus. */
 export const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
 
+/** The type of time maps (RFC 6690, RFC 7089). */
+export const linkType = 'application/link-format'
+
 /** The type of streams of events (HTML Standard, section 9.2). */
 export const streamType = 'text/event-stream'

@@ -30,9 +30,11 @@ export const responseHeaders = {
   'Last-Modified': text('When the record was last changed.'),
   Link: text(
     'Other pages of the list: first, prev, next and last, if its style has them (RFC 8288). Of a version ' +
-      'with an end also its successor and its guide: successor-version, deprecation, sunset.',
+      'with an end also its successor and its guide: successor-version, deprecation, sunset. Of a former state its ' +
+      'record, its history and other states: original, timegate, timemap, memento (RFC 7089).',
   ),
   Location: text('The path of the new record, or of the job.', { format: 'uri-reference' }),
+  'Memento-Datetime': text('Since when the record was in the state that is shown (RFC 7089).', { pattern: ' GMT$' }),
   'Preference-Applied': text('The preference that was followed (RFC 7240).'),
   RateLimit: text('How many requests are left (r) of each quota, and in how many seconds there are more (t).'),
   'RateLimit-Policy': text('How many requests (q) pass in how many seconds (w), for each quota that counts here.'),

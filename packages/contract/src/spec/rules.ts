@@ -6,6 +6,7 @@ import { collectionRules } from './rules/collections.ts'
 import { conditionRules } from './rules/conditions.ts'
 import { deletionRules } from './rules/deletion.ts'
 import { eventRules } from './rules/events.ts'
+import { historyRules } from './rules/history.ts'
 import { manyRules } from './rules/many.ts'
 import { operationRules } from './rules/operation.ts'
 import { relatedRules } from './rules/related.ts'
@@ -23,6 +24,7 @@ export const ruleSections: readonly RuleSection[] = [
   ...deletionRules,
   ...accessRules,
   ...eventRules,
+  ...historyRules,
   ...operationRules,
 ]
 

@@ -33,6 +33,15 @@ export const sentences = {
     more: 'has {more} more errors',
     parent: 'must be {parent}, as in the address, or left out',
     repeats: 'repeats {first}; name each once',
+    operationName: 'must begin with a letter, and have at most {most} letters, digits and underscores',
+    laterResult: 'refers to the result of operation {name:json}, which is no earlier one',
+    noResult: 'refers to {name:json}, which is no value that a result of {resource} shows',
+    pathResult: 'refers to {name:json}; a path takes the id of an earlier result alone, such as {wanted}',
+    hiddenResult: 'refers to {name:json}, which you may not read',
+    tooMuchReferred: 'refers to too much: all values that a transaction refers to may have {most:number} bytes',
+    deepResult: 'refers to a value that would be nested too deeply here',
+    uncondition: 'goes with PUT, PATCH, DELETE and a restoration alone',
+    bodiless: 'goes with POST to a collection, PUT and PATCH alone',
     control: 'must have no control characters',
     space: 'must not begin or end with white space',
     comma: 'must have no comma',
@@ -79,6 +88,15 @@ export const sentences = {
   },
   INVALID_TEXT: {
     notUtf8: '{name} is not valid UTF-8. Name the encoding of the file, such as --encoding windows-1252.',
+  },
+  OPERATION_NOT_ALLOWED: {
+    operation:
+      '{method} {path:short} cannot be an operation. There are POST and PATCH /{collection}, PUT, PATCH and DELETE ' +
+      '/{collection}/{id}, and POST /{collection}/{id}/restore; paths have no version and no query.',
+  },
+  TRANSACTION_TOO_LARGE: {
+    tooManyTouched: 'All operations together may change {limit:number} records, cascades included.',
+    jobInTransaction: 'This would be a background job, which a transaction cannot contain.',
   },
   TOO_SHORT: { minLength: 'must have at least {limit:character}' },
   TOO_LONG: {
@@ -191,6 +209,7 @@ export const sentences = {
     noParameters: 'This address takes no parameters with this method.',
     uniqueParameter: 'This address takes the value of a unique field with this method: {known:or}.',
     onlyParameters: 'This address takes only {only} with this method.',
+    includedInPast: 'does not go with Accept-Datetime: related records are read as they are now',
     streamParameters: 'A stream takes only filters as parameters. Last-Event-ID says where it begins.',
     unknownFilter:
       '{name:json} is no parameter of {resource}. Filters are {known}; others are q, sort, fields and those of pages.',
@@ -226,6 +245,8 @@ export const sentences = {
   // Header fields.
   MALFORMED_CONDITION: {
     emptyCondition: 'is empty: send the quoted tag of an earlier ETag, or leave the header out',
+    malformedDatetime: 'is no HTTP date, such as Sun, 29 Nov 2026 08:49:37 GMT',
+    listInPast: 'goes with one record, not with a list',
     malformedCondition: 'is neither * nor a list of quoted entity tags such as "7"',
   },
   PRECONDITION_FAILED: {
@@ -295,6 +316,7 @@ export const sentences = {
   },
   TOO_MANY_AFFECTED: {
     affected: '{count} records match, which is more than max-affected allows ({most}); none was {done}.',
+    uniqueOfMany: 'is unique: a change by filter sets it in at most {most} records; narrow the filter',
   },
   JOB_NOT_FINISHED: { unfinished: 'The job is {status}. Delete it once its status is succeeded or failed.' },
   KEY_QUOTA: {

@@ -3,7 +3,7 @@
  * an empty database with it. What is interrupted leaves nothing that the next run does not replace.
  */
 import { stat } from 'node:fs/promises'
-import { format, interruption, type Progress, say, showProgress } from 'resourced-check/terminal'
+import { counted, format, interruption, type Progress, say, showProgress } from 'resourced-check/terminal'
 import { withoutCredentials } from 'resourced-contract/model/credentials'
 import { UsageError } from 'resourced-contract/spec/configuration-error'
 import { isInMemory, isLikeAddress } from '../server/database-address.ts'
@@ -94,8 +94,7 @@ async function runVisibly(nothing: string, run: (work: Work) => Promise<readonly
 function contentsOf({ records }: { readonly records: Readonly<Record<string, number>> }): string {
   const own = Object.entries(records).filter(([name]) => name !== 'jobs' && name !== 'api-keys')
   const count = own.reduce((sum, [, each]) => sum + each, 0)
-  const collections = own.length === 1 ? '1 collection' : `${format(own.length)} collections`
-  return `${count === 1 ? '1 record' : `${format(count)} records`} in ${collections}`
+  return `${counted(count, 'record')} in ${counted(own.length, 'collection')}`
 }
 
 function inTime(bytes: number, started: number): string {
@@ -107,5 +106,5 @@ function inTime(bytes: number, started: number): string {
 
 function restartedExports(count: number): readonly string[] {
   if (count === 0) return []
-  return [count === 1 ? '1 unfinished export begins again.' : `${format(count)} unfinished exports begin again.`]
+  return [`${counted(count, 'unfinished export')} ${count === 1 ? 'begins' : 'begin'} again.`]
 }

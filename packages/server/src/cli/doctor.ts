@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { styleText } from 'node:util'
-import { print } from 'resourced-check/terminal'
+import { counted, print } from 'resourced-check/terminal'
 import { withoutCredentials } from 'resourced-contract/model/credentials'
 import type { Catalog } from 'resourced-contract/model/resource'
 import { isInMemory } from '../server/database-address.ts'
@@ -71,7 +71,7 @@ async function checkDeclarationFile(
   try {
     const catalog = await loadCatalog(file)
     const { size } = catalog.resources
-    return { catalog, diagnosis: ok(check, `${size === 1 ? '1 collection' : `${size} collections`}, no mistakes.`) }
+    return { catalog, diagnosis: ok(check, `${counted(size, 'collection')}, no mistakes.`) }
   } catch (error) {
     return { diagnosis: problem(check, explain(error)) }
   }

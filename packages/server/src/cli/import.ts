@@ -1,7 +1,7 @@
 /** `resourced import COLLECTION FILE`: imports records, shows progress and reports refused records. */
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { format, interruption, type Progress, showProgress } from 'resourced-check/terminal'
+import { counted, interruption, type Progress, showProgress } from 'resourced-check/terminal'
 import { suggest } from 'resourced-contract/model/nearest'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
@@ -231,7 +231,7 @@ function summary(
   { imported, skipped, line, stopped }: Imported,
   { collection, seconds, interrupted, isUnreadable = false }: Ending,
 ): string[] {
-  const count = `${records(imported)} into ${collection} in ${seconds.toFixed(1)} s`
+  const count = `${counted(imported, 'record')} into ${collection} in ${seconds.toFixed(1)} s`
   if (stopped && isUnreadable) return ['Stopped. Nothing is imported.']
   if (stopped) {
     const remedy =
@@ -241,22 +241,18 @@ function summary(
     return [`Stopped. ${whatIsIn(imported, line)}`, remedy]
   }
   if (interrupted) return [`Interrupted. ${whatIsIn(imported, line)}`]
-  if (skipped > 0) return [`Imported ${count}; left out ${records(skipped)}, for the reasons above.`]
+  if (skipped > 0) return [`Imported ${count}; left out ${counted(skipped, 'record')}, for the reasons above.`]
   return [`Imported ${count}.`]
 }
 
 function whatIsIn(imported: number, line: number): string {
   if (imported === 0) return 'Nothing is imported.'
   return (
-    `${records(imported)} ${imported === 1 ? 'is' : 'are'} in, the last one from line ${line}; nothing after it ` +
+    `${counted(imported, 'record')} ${imported === 1 ? 'is' : 'are'} in, the last one from line ${line}; nothing after it ` +
     'is.'
   )
 }
 
 function nameOf(file: string): string {
   return file === '-' ? 'standard input' : file
-}
-
-function records(count: number): string {
-  return count === 1 ? '1 record' : `${format(count)} records`
 }

@@ -1,6 +1,6 @@
 /** `resourced inspect postgres://…`: writes a declaration made from the tables of a database that exists already. */
 
-import { print, say } from 'resourced-check/terminal'
+import { counted, print, say } from 'resourced-check/terminal'
 import { withoutCredentials } from 'resourced-contract/model/credentials'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
 import { administer, type DatabaseOptions } from '../server/open-database.ts'
@@ -49,5 +49,5 @@ export async function inspectCommand(address: string | undefined, options: Inspe
   }
   print(text)
   const { length } = proposal.resources
-  say(`${length === 1 ? '1 collection' : `${length} collections`} of the schema ${place}.`)
+  say(`${counted(length, 'collection')} of the schema ${place}.`)
 }

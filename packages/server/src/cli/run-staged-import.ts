@@ -1,6 +1,6 @@
 /** Runs an import of rows with keys, or of all rows in one transaction, and says how it ended. */
 
-import { format, type interruption, type Progress } from 'resourced-check/terminal'
+import { counted, type interruption, type Progress } from 'resourced-check/terminal'
 import { importStaged, type StagedImport, type StagedResult } from '../jobs/import-staged.ts'
 import type { ImportReport } from './import-report.ts'
 
@@ -37,7 +37,7 @@ export async function runStaged(run: StagedRun): Promise<void> {
         if (isWhole) interrupted.stop()
         const warning =
           isWhole && !run.isNew && count > 0 ? (run.isElsewhere ? waitsElsewhere : waitsOnFile) : undefined
-        if (warning !== undefined) progress.say(`Writing ${recordsOf(count)} in one transaction. ${warning}`)
+        if (warning !== undefined) progress.say(`Writing ${counted(count, 'record')} in one transaction. ${warning}`)
       },
       onProgress(count) {
         written = count
@@ -77,18 +77,20 @@ function summary(result: StagedResult, { run, isInterrupted, seconds }: Ending):
     if (!stopped) return [`Interrupted. ${state}`]
     const other = run.isWhole ? '' : ', or leave out what is invalid with --skip-invalid'
     const correct = count === 0 ? [`Correct the lines above and start again${other}.`] : []
-    return [`Stopped: ${recordsOf(skipped)} refused. ${state}`, ...correct]
+    return [`Stopped: ${counted(skipped, 'record')} refused. ${state}`, ...correct]
   }
   const names = run.resources.length === 1 ? [[run.resources[0]?.name, count] as const] : [...imported]
-  const lines = names.map(([name, number]) => `${recordsOf(number)} into ${name}`)
+  const lines = names.map(([name, number]) => `${counted(number, 'record')} into ${name}`)
   const stay = existing === 1 ? 'stays as it is' : 'stay as they are'
   const there =
-    existing === 0 ? '' : `; ${recordsOf(existing)} ${existing === 1 ? 'was' : 'were'} there already and ${stay}`
-  const left = skipped === 0 ? '' : `; left out ${recordsOf(skipped)}, for the reasons above`
+    existing === 0
+      ? ''
+      : `; ${counted(existing, 'record')} ${existing === 1 ? 'was' : 'were'} there already and ${stay}`
+  const left = skipped === 0 ? '' : `; left out ${counted(skipped, 'record')}, for the reasons above`
   if (run.resources.length === 1) return [`Imported ${lines[0]} in ${seconds.toFixed(1)} s${there}${left}.`]
   return [
     ...lines.map((line) => `Imported ${line}.`),
-    `Imported ${recordsOf(count)} in ${seconds.toFixed(1)} s${there}${left}.`,
+    `Imported ${counted(count, 'record')} in ${seconds.toFixed(1)} s${there}${left}.`,
   ]
 }
 
@@ -97,9 +99,5 @@ function continuation(count: number, { isResumable }: StagedRun): string {
   const next = isResumable
     ? 'Run the same command again: what is in is not imported a second time.'
     : 'Nothing after them is. What is in would be imported a second time.'
-  return `${recordsOf(count)} ${verb} in. ${next}`
-}
-
-function recordsOf(count: number): string {
-  return count === 1 ? '1 record' : `${format(count)} records`
+  return `${counted(count, 'record')} ${verb} in. ${next}`
 }

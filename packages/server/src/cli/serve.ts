@@ -43,6 +43,9 @@ export async function serveHere(file: string | undefined, options: ServeCommandO
   say(`${catalog.title} is served at ${serving.url}`)
   for (const line of versionLines(versions, serving.origin, Date.now())) say(line)
   say(pagesLine(versions, serving.origin, options.console))
+  if (catalog.resources.has('transactions')) {
+    say('POST /transactions is off here: it is the address of the collection of this name.')
+  }
   if (serving.caFile !== undefined) {
     say(`Its certificate is a local one. Trust it with: curl --cacert ${serving.caFile} ${serving.url}/…`)
   }

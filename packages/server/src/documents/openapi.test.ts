@@ -55,14 +55,14 @@ test('every address of the interface has its methods', () => {
     Object.keys(item as object).filter((key) => !['parameters', 'servers'].includes(key)),
   ])
   assert.deepEqual(Object.fromEntries(methods), {
-    '/projects': ['get', 'post'],
+    '/projects': ['get', 'post', 'patch'],
     '/projects/summary': ['get'],
     '/projects/bulk-delete': ['post'],
     '/projects/{id}': ['get', 'put', 'patch', 'delete'],
     '/projects/{id}/deletion': ['get'],
     '/projects/{id}/restore': ['post'],
     '/projects/{id}/tasks': ['get', 'post'],
-    '/tasks': ['get', 'post', 'delete'],
+    '/tasks': ['get', 'post', 'patch', 'put', 'delete'],
     '/tasks/summary': ['get'],
     '/tasks/bulk-delete': ['post'],
     '/tasks/{id}': ['get', 'put', 'patch', 'delete'],
@@ -72,6 +72,7 @@ test('every address of the interface has its methods', () => {
     '/jobs/{id}': ['get', 'delete'],
     '/api-keys': ['get', 'post'],
     '/api-keys/{id}': ['get', 'delete'],
+    '/transactions': ['post'],
     '/exports': ['post'],
     '/exports/{id}': ['delete'],
     '/exports/{id}/content': ['get'],
@@ -451,10 +452,10 @@ interface Described {
 
 const workshopVersions = completeVersions(workshop)
 
-test('the document of five collections is printed in at most 153,000 bytes', () => {
+test('the document of five collections is printed in at most 160,000 bytes', () => {
   const { size } = workshopVersions.stored.resources
   const bytes = Buffer.byteLength(openApiText(openApiDocument(workshopVersions.stored, { versions: workshopVersions })))
   assert.equal(size, 5)
-  assert.ok(bytes <= 153_000, `${bytes} bytes`)
+  assert.ok(bytes <= 160_000, `${bytes} bytes`)
   assert.ok(bytes > 120_000, `${bytes} bytes: the declaration is no longer one of the usual size`)
 })

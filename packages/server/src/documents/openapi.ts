@@ -2,6 +2,9 @@
  * The catalog as an OpenAPI 3.1 document (DOC-1). Every response of the server fits it. Where there are versions, it
  * says how clients choose one, which header fields name it, and what is deprecated (VER-1, VER-3, VER-4).
  */
+
+import { historyCollection } from 'resourced-contract/model/names'
+import { isRecordedIn } from 'resourced-contract/model/recorded'
 import { relationsOf } from 'resourced-contract/model/relations'
 import { type Catalog, isRestorable, type Resource } from 'resourced-contract/model/resource'
 import type { FaultCode } from 'resourced-contract/spec/faults'
@@ -17,6 +20,7 @@ import {
   refTo,
   sharedSchemas,
 } from './openapi/components.ts'
+import { historyPath } from './openapi/history-operations.ts'
 import {
   bulkDeletePath,
   collectionPath,
@@ -32,6 +36,7 @@ import { includedSchemas } from './openapi/related-schemas.ts'
 import { sharedResponses } from './openapi/responses.ts'
 import { namesOf, type ResourceNames, resourceSchemas } from './openapi/schemas.ts'
 import { exportPaths, servicePaths, systemPaths } from './openapi/system-operations.ts'
+import { transactionPaths } from './openapi/transaction-operation.ts'
 
 /** What a server accepts besides API keys. */
 export interface Credentials {
@@ -101,13 +106,14 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
   // Where paths name the version, the current one answers at the root.
   const atRoot = versions.carriers.includes('path') ? versions.current : version
   const nameOf = (resource: Resource) => names.get(resource.name) as ResourceNames
-  const recordedIn = ({ order }: Resource) =>
-    order === 'by-position' ? resources.filter(({ events }) => events).map(nameOf) : []
+  const recordedIn = (resource: Resource) =>
+    resource.order === 'by-position' ? resources.filter((each) => isRecordedIn(resource, each)).map(nameOf) : []
   const partsOf = (resource: Resource) => ({ catalog, names: nameOf(resource), problems, components })
   // The paths come first, because they collect what several of them share.
   const paths = {
     ...resourcePaths(catalog, partsOf),
     ...systemPaths(catalog, partsOf),
+    ...transactionPaths(catalog, problems, nameOf),
     ...exportPaths(catalog, problems),
     ...servicePaths(`${serverUrl}${versions.basePath}`, problems, versionCodes(versions, atRoot)),
   }
@@ -217,6 +223,11 @@ function resourcePaths(catalog: Catalog, partsOf: (resource: Resource) => Operat
     paths[`${path}/{id}`] = recordPath(resource, parts)
     paths[`${path}/{id}/deletion`] = deletionPath(resource, parts)
     if (isRestorable(resource)) paths[`${path}/{id}/restore`] = restorePath(resource, parts)
+    const revisions = resource.history && catalog.system.get(historyCollection)
+    if (revisions !== undefined) {
+      const under = { resource, names: parts.names }
+      paths[`${path}/{id}/${historyCollection}`] = historyPath(revisions, partsOf(revisions), under)
+    }
     for (const child of resource.children.flatMap((name) => catalog.resources.get(name) ?? [])) {
       paths[`${path}/{id}/${child.name}`] = collectionPath(child, partsOf(child), { resource, names: parts.names })
     }

@@ -33,8 +33,3 @@ test('what was not made here is refused: another secret, another character, anot
     assert.equal(tokens.open(text), undefined, text)
   }
 })
-
-test('a token of an earlier release, which has no mark, is read', () => {
-  const former = new PositionTokens(Buffer.alloc(32, 7))
-  assert.deepEqual(former.open('_pB-7VRmQxoGQclSyxuitg'), { position: 1_234 })
-})

@@ -13,8 +13,6 @@ const positionBytes = 6
 const markAt = positionAt + positionBytes
 const markBytes = 3
 const check = Buffer.from('Res')
-// Earlier releases made tokens without a mark.
-const formerCheck = Buffer.alloc(blockBytes - markAt)
 // One block of random content needs no mode of operation.
 const algorithm = 'aes-128-ecb'
 const form = /^[A-Za-z0-9_-]{21}[AQgw]$/
@@ -50,13 +48,12 @@ export class PositionTokens {
     return this.#cipher.update(block).toString('base64url')
   }
 
-  /** The position of a token, and its mark if it has one; `undefined`: it was not made here. */
-  open(token: string): (Pick<EventPosition, 'position'> & Partial<EventPosition>) | undefined {
+  /** The position of a token; `undefined`: it was not made here. */
+  open(token: string): EventPosition | undefined {
     if (!form.test(token)) return undefined
     const decipher = createDecipheriv(algorithm, this.#key, null).setAutoPadding(false)
     const block = decipher.update(Buffer.from(token, 'base64url'))
     const position = block.readUIntBE(positionAt, positionBytes)
-    if (block.subarray(markAt).equals(formerCheck)) return { position }
     if (!block.subarray(markAt + markBytes).equals(check)) return undefined
     return { position, mark: block.readUIntBE(markAt, markBytes) }
   }

@@ -15,6 +15,7 @@ import type {
   DeleteJob,
   DeleteMatching,
   DeleteWebhook,
+  EraseHistory,
   ReadPage,
   ReadRecord,
   Restore,
@@ -45,21 +46,17 @@ export interface RecordAccess {
   readonly locked?: ReadonlySet<string>
 }
 
+type Checked = ReadRecord | Update | Delete | Restore | EraseHistory | RevokeKey | DeleteJob | DeleteWebhook
+
 /** The refusal, or the 304, that ends a plan; `undefined`: the plan goes on. */
-export function checkRecord(
-  plan: ReadRecord | Update | Delete | Restore | RevokeKey | DeleteJob | DeleteWebhook,
-  found: Found | undefined,
-): Outcome | undefined {
+export function checkRecord(plan: Checked, found: Found | undefined): Outcome | undefined {
   if (found === undefined) return { kind: 'missing' }
   if (!found.permitted) return { kind: 'forbidden' }
   return checkConditions(plan, found)
 }
 
 /** The same for a record that is there, and that the caller may use. */
-export function checkConditions(
-  plan: ReadRecord | Update | Delete | Restore | RevokeKey | DeleteJob | DeleteWebhook,
-  found: Validators,
-): Outcome | undefined {
+export function checkConditions(plan: Checked, found: Validators): Outcome | undefined {
   const { kind, resource, versionResource, conditions } = plan
   const isRead = kind === 'read-record'
   const isConditioned = conditions.ifMatch !== undefined || conditions.ifUnmodifiedSince !== undefined

@@ -6,31 +6,9 @@ import { isObject } from 'resourced-contract/model/plain-copy'
 import { comparisonKey, type Scalar } from 'resourced-contract/model/predicate'
 import { isRecordId } from 'resourced-contract/model/text'
 import { countErrors, type Issue, issue, mostErrors, within } from 'resourced-contract/spec/faults'
-import type { Conditions } from '../http/preconditions.ts'
 import { draftOfBody } from './draft.ts'
 import type { Outcome } from './outcome.ts'
-import type { Change, Create, Idempotency, Update } from './plan.ts'
-
-/** Creates or changes several records, or one that a unique value identifies. */
-export interface WriteMany extends Change {
-  readonly kind: 'write-many'
-  /** What is wrong with the body as a whole. If there is anything, nothing is done. */
-  readonly issues: readonly Issue[]
-  /** The records as the request has them, in order. */
-  readonly bodies: readonly unknown[]
-  /** The id that each of them gets if it is new. */
-  readonly ids: readonly string[]
-  /** How a record is created, except for its id and body; left out: the request or the caller creates none. */
-  readonly create?: Create
-  /** How a record is changed, likewise. */
-  readonly update?: Update
-  /** The unique field whose value says which record is replaced; left out: the record's `id` does. */
-  readonly key?: string
-  /** Whether the body is a single record, and not an array. */
-  readonly isSingle: boolean
-  readonly conditions: Conditions
-  readonly idempotency?: Idempotency
-}
+import type { Create, Update, WriteMany } from './plan.ts'
 
 /** A record of many that was refused. */
 export interface Refusal {

@@ -23,6 +23,24 @@ export interface Created extends Represented {
   readonly id: string
 }
 
+/** Which state of which record a response shows (HIS-3). */
+export interface Memento {
+  /** The stored name of the collection, and the id of the record. */
+  readonly collection: string
+  readonly id: string
+  /** Since when the record was in the state. */
+  readonly at: string
+  /** The revision of the state; `null`: it is not kept as one. */
+  readonly revision: string | null
+  /** The first and the last state that the caller may read; left out: the response does not name them. */
+  readonly bounds?: readonly Pick<Revision, 'id' | 'at'>[]
+}
+
+interface Revision {
+  readonly id: string
+  readonly at: string
+}
+
 /** The records of a request that were created or changed, in its order. */
 export interface WrittenMany {
   readonly kind: 'written-many'
@@ -34,7 +52,7 @@ export interface WrittenMany {
 
 /** The result of a plan. `reply/` has the status of each kind. */
 export type Outcome =
-  | ({ readonly kind: 'record' } & Represented)
+  | ({ readonly kind: 'record'; readonly memento?: Memento } & Represented)
   | Created
   | WrittenMany
   /** The first outcome of a repeated request (MET-9). */
@@ -46,7 +64,15 @@ export type Outcome =
   | { readonly kind: 'deleted'; readonly id: string; readonly deletedAt: string }
   | { readonly kind: 'bulk-deleted'; readonly ids: readonly string[]; readonly deletedAt: string }
   | { readonly kind: 'deleted-matching' | 'updated-matching'; readonly count: number }
+  | { readonly kind: 'erased' }
   | DeletionPreview
+  /** The results of the operations of a transaction, in their order. */
+  | { readonly kind: 'transacted'; readonly results: readonly Outcome[] }
+  /**
+   * An operation of a transaction was refused, by its index; `undefined`: before the transaction (`refusal` of its
+   * plan).
+   */
+  | { readonly kind: 'operation-refused'; readonly index: number; readonly outcome: Outcome | undefined }
   /** A job was created. */
   | { readonly kind: 'accepted'; readonly job: string; readonly statusUrl: string }
   /** Each issue points at its id. */

@@ -6,19 +6,18 @@
 import type { Action, OnDelete } from 'resourced-contract/model/declaration'
 import { mapGrants } from 'resourced-contract/model/field-grants'
 import { isObject } from 'resourced-contract/model/plain-copy'
-import { allOf, type Predicate } from 'resourced-contract/model/predicate'
-import { isMapped, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
-import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
+import { allOf, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
+import { isMapped, type Resource } from 'resourced-contract/model/resource'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import { isAdministrator, mayRestrictFields, permit, throughFields, withDeletedParents } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
 import { filterRequired, type Selected } from '../request/list-query.ts'
-import type { Target } from '../request/target.ts'
+import { type HistoryTarget, isHistoryOf, type Target } from '../request/target.ts'
 import { translateTarget } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { bindingOf, openCursor } from './cursor.ts'
 import { unsettableMembers } from './issue.ts'
-import type { WriteMany } from './many.ts'
 import type {
   BulkDelete,
   Create,
@@ -30,15 +29,18 @@ import type {
   ReadPage,
   Removal,
   Update,
+  WriteMany,
 } from './plan.ts'
-import { eventsIn } from './plan-events.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
 import { fieldGrantsOf, readableFieldsOf, readableReferencesOf, targetsOf } from './plan-fields.ts'
+import { formerState, listedRevisions, planErasure, withDeletedRecords } from './plan-history.ts'
 import { includeOf } from './plan-include.ts'
 import { planKey, planRevocation } from './plan-key.ts'
 import { planSummary } from './plan-summary.ts'
+import { planTransaction } from './plan-transaction.ts'
 import { planDelivery, planWebhook, planWebhookDeletion, planWebhookUpdate } from './plan-webhook.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
+import { requiredGrant } from './required-grant.ts'
 import { permittedSelection, selectionOf } from './select.ts'
 
 type ResourceTarget = Extract<Target, { readonly resource: Resource }>
@@ -61,10 +63,13 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
     return planSummary(planning, planRequest(planning, { kind: 'collection', resource }, records) as ReadPage, input)
   }
   if ('resource' in target && isMapped(target.resource)) {
-    const { resource: versionResource } = target
-    return { ...planRequest(planning, translateTarget(target), input), versionResource } as Plan
+    // The tag of an erasure is that of its record.
+    const versionResource = input.kind === 'erase' && isHistoryOf(target) ? target.parent.resource : target.resource
+    const plan = planRequest(planning, translateTarget(target), input)
+    return { ...plan, ...(isMapped(versionResource) && { versionResource }) } as Plan
   }
   if (input.kind === 'export') return planExport(planning, input)
+  if (input.kind === 'transaction') return planTransaction(planning, input, planRequest)
   if (input.kind === 'delete' && target.kind === 'export') {
     return planJobDeletion(planning, { id: target.id, mustExport: true }, input.conditions)
   }
@@ -88,7 +93,7 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
 function planForClient(
   planning: Planning,
   target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' }>,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' | 'transaction' }>,
 ): Plan | undefined {
   const { resource } = target
   switch (resource.name) {
@@ -115,7 +120,7 @@ function planForClient(
 function planForResource(
   planning: Planning,
   target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' }>,
+  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' | 'transaction' }>,
 ): Plan {
   const { caller, catalog, now } = planning
   const { resource } = target
@@ -123,11 +128,13 @@ function planForResource(
   const required = (action: Action) => requiredGrant(planning, action, resource)
   switch (input.kind) {
     case 'read-record': {
-      const { fields, conditions } = input
-      const permitted = required('read')
+      const { fields, conditions, at, includeDeleted } = input
+      const granted = required('read')
+      const permitted = includeDeleted ? withDeletedRecords(planning, granted) : granted
       const include = includeOf(planning, input.include, { conditions, includesDeleted: false })
       return {
         ...{ kind: 'read-record', resource, id, permitted, fields },
+        ...(at !== undefined && { former: formerState(planning, resource, at, includeDeleted) }),
         ...(include === undefined ? { conditions } : { conditions: {}, include }),
         ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
       }
@@ -157,6 +164,8 @@ function planForResource(
       return planUpdate(planning, resource, id, input)
     case 'delete':
       return planDeletion(planning, resource, id, { conditions: input.conditions, permitted: required('delete') })
+    case 'erase':
+      return planErasure(planning, (target as HistoryTarget).parent, input)
     case 'preview':
       return planPreview(planning, resource, { ids: [id], isBulk: false })
     case 'bulk-delete':
@@ -199,19 +208,26 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
   // The access rules of events find deleted records by themselves (EVT-4).
   const isBin = input.query.includeDeleted !== false && resource.order === 'by-id'
   const inBin = (predicate: Predicate) => (isBin ? withDeletedParents(planning, predicate) : predicate)
-  const { search, fields, page, includeDeleted, binding, key } = input.query
-  const parent = parentOf(planning, target)
-  const permitted = requiredGrant(planning, 'read', resource)
+  const { search, page, includeDeleted, binding, key: asked } = input.query
+  const isTimeMap = isHistoryOf(target) && planning.prefersLinks === true
+  const fields = isTimeMap ? ['kind', 'created_at'] : input.query.fields
+  const key = isTimeMap ? undefined : asked
+  const history = isHistoryOf(target) ? listedRevisions(planning, target.parent, includeDeleted !== false) : undefined
+  const parent = history?.parent ?? parentOf(planning, target)
+  const permitted = history?.permitted ?? requiredGrant(planning, 'read', resource)
   const { parts, versionFilter } = selectionOf(planning, resource, input.query)
   const selection = { parts, sort: input.query.sort, parentField: parent?.field, change: inBin }
-  const { filter, sort } = permittedSelection(planning, resource, selection)
-  const deleted = includeDeleted
-    ? {
-        permitted: inBin(allOf([requiredGrant(planning, 'readDeleted', resource), permitted])),
-        since: retainedSince(resource, now),
-        only: includeDeleted === 'only',
-      }
-    : undefined
+  const selected = permittedSelection(planning, resource, selection)
+  const filter = history === undefined ? selected.filter : allOf([history.filter, selected.filter])
+  const sort = history === undefined || selected.sort.length > 0 ? selected.sort : newestFirst
+  const deleted =
+    includeDeleted && history === undefined
+      ? {
+          permitted: inBin(allOf([requiredGrant(planning, 'readDeleted', resource), permitted])),
+          since: retainedSince(resource, now),
+          only: includeDeleted === 'only',
+        }
+      : undefined
   const include = includeOf(planning, input.query.include, { ...input, includesDeleted: isBin })
   const conditions = include === undefined ? input.conditions : {}
   const { readableFields } = mayRestrictFields(resource) ? readableFieldsOf(planning, resource) : {}
@@ -219,6 +235,7 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
     ...({ kind: 'read-page', resource, parent, filter, versionFilter, permitted, search, deleted, sort } as const),
     ...(readableFields && { readableFields: mapGrants(readableFields, inBin) }),
     ...(include && { include }),
+    ...(isTimeMap && { isTimeMap }),
   }
   if (page.style !== 'cursor') return { ...list, page, fields, conditions, key }
   const cursorBinding = bindingOf(versionCatalog, resource, parent, binding)
@@ -226,6 +243,9 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
   const position = openCursor(cursorSecret, cursorBinding, page.cursor)
   return { ...list, page: { style: 'cursor', limit: page.limit, position }, fields, conditions, key, cursorBinding }
 }
+
+/** The order of revisions. */
+const newestFirst: readonly SortTerm[] = [{ field: 'created_at', descending: true }]
 
 function planUpdate(
   planning: Planning,
@@ -288,28 +308,6 @@ function parentOf({ catalog, caller }: Planning, target: ResourceTarget): Parent
   const { resource, id } = target.parent
   const field = target.resource.within?.field as string
   return { resource, id, field, permitted: permit(catalog, caller, 'read', resource) }
-}
-
-const verbs: Readonly<Record<Action, string>> = {
-  read: 'read',
-  create: 'create',
-  update: 'change',
-  delete: 'delete',
-  restore: 'restore',
-  readDeleted: 'see deleted',
-}
-
-/**
- * The records on which the caller may act.
- *
- * @throws Fault FORBIDDEN if there can be none
- */
-function requiredGrant({ catalog, versionCatalog, caller }: Planning, action: Action, resource: Resource): Predicate {
-  const granted = permit(catalog, caller, action, resource)
-  const predicate = granted.kind === 'event' ? eventsIn(versionCatalog, granted) : granted
-  if (predicate.kind !== 'never') return predicate
-  const { name } = resourceOfStored(versionCatalog, resource.name) ?? resource
-  throw fault('FORBIDDEN', { detail: `Your credential does not allow you to ${verbs[action]} ${name}.` })
 }
 
 /** Plans the deletion of one record. */

@@ -8,12 +8,12 @@ import type { FieldGrants } from 'resourced-contract/model/field-grants'
 import type { Position, Predicate, SortTerm } from 'resourced-contract/model/predicate'
 import type { MappedResource, Resource } from 'resourced-contract/model/resource'
 import type { Figure, Group, SummaryOrder } from 'resourced-contract/model/summary'
-import type { Issue } from 'resourced-contract/spec/faults'
+import type { Fault, Issue } from 'resourced-contract/spec/faults'
 import type { Conditions } from '../http/preconditions.ts'
 import type { Preferred } from '../http/preferences.ts'
 import type { ExportFormat } from './export-document.ts'
+import type { Former } from './former.ts'
 import type { DeletedRecords, Include } from './include.ts'
-import type { WriteMany } from './many.ts'
 
 export type { Conditions } from '../http/preconditions.ts'
 
@@ -38,6 +38,8 @@ export interface Parent {
   /** The child's field that refers to it. */
   readonly field: string
   readonly permitted: Predicate
+  /** The deleted records that count too, those since a time; left out: none. */
+  readonly deleted?: { readonly permitted: Predicate; readonly since: string } | undefined
 }
 
 export interface ReadRecord extends Presentation {
@@ -50,6 +52,8 @@ export interface ReadRecord extends Presentation {
   readonly fields: readonly string[] | undefined
   readonly conditions: Conditions
   readonly include?: Include
+  /** A former state of the record is asked for. */
+  readonly former?: Former
   /** The record is the job of an export, and the reply is its file. */
   readonly file?: ExportFileAccess
 }
@@ -90,6 +94,8 @@ export interface ReadPage extends Presentation {
   readonly key?: string | undefined
   /** What cursors are bound to (`cursor.ts`), where the list has any. */
   readonly cursorBinding?: string
+  /** The page is shown as links to the states of a record (HIS-3). */
+  readonly isTimeMap?: boolean
 }
 
 /** A summary of the records of a list: groups of them, and the figures of each group (SUM-1). */
@@ -114,11 +120,13 @@ export interface ReadSummary {
 }
 
 /** What every change has: the caller and the moment. */
-export interface Change extends Presentation {
+interface Change extends Presentation {
   readonly resource: Resource
   readonly caller: CallerView
   /** Milliseconds since 1970. */
   readonly now: number
+  /** The request, for the history of records (HIS-1); left out: there is none. */
+  readonly request?: { readonly id: string; readonly version: string }
 }
 
 export interface Create extends Change {
@@ -176,6 +184,27 @@ export interface Update extends Change {
   readonly writableFields?: FieldGrants
   readonly targets?: ReferenceTargets
   readonly conditions: Conditions
+}
+
+/** Creates or changes several records, or one that a unique value identifies. */
+export interface WriteMany extends Change {
+  readonly kind: 'write-many'
+  /** What is wrong with the body as a whole. If there is anything, nothing is done. */
+  readonly issues: readonly Issue[]
+  /** The records as the request has them, in order. */
+  readonly bodies: readonly unknown[]
+  /** The id that each of them gets if it is new. */
+  readonly ids: readonly string[]
+  /** How a record is created, except for its id and body; left out: the request or the caller creates none. */
+  readonly create?: Create
+  /** How a record is changed, likewise. */
+  readonly update?: Update
+  /** The unique field whose value says which record is replaced; left out: the record's `id` does. */
+  readonly key?: string
+  /** Whether the body is a single record, and not an array. */
+  readonly isSingle: boolean
+  readonly conditions: Conditions
+  readonly idempotency?: Idempotency
 }
 
 /** What every deletion has. */
@@ -266,6 +295,14 @@ export interface Restore extends Change {
   readonly readable: ReadonlyMap<string, Predicate>
   readonly conditions: Conditions
   readonly idempotency?: Idempotency
+}
+
+/** The erasure of the former states of a record (HIS-4). The present one stays. */
+export interface EraseHistory extends Change, Pick<Parent, 'deleted'> {
+  readonly kind: 'erase-history'
+  readonly id: string
+  readonly permitted: Predicate
+  readonly conditions: Conditions
 }
 
 /** An export of the records of a collection to a file (JOB-6). Its id is the id of its job. */
@@ -395,6 +432,30 @@ export interface DeleteJob extends Change {
   readonly conditions: Conditions
 }
 
+/** A change that an operation of a transaction makes. */
+export type OperationPlan = Create | Update | WriteMany | Delete | Restore
+
+/** An operation of a transaction. */
+export interface Operation {
+  /** Its body may hold references to earlier results. */
+  readonly plan: OperationPlan
+  /** The name of its result. */
+  readonly as?: string
+}
+
+/** Changes that are made in order, in one transaction, or none of them (BLK-4). */
+export interface TransactionPlan extends Change {
+  readonly kind: 'transaction'
+  /** The resource of the first operation. */
+  readonly resource: Resource
+  readonly operations: readonly Operation[]
+  /** The most bytes of the values that references repeat, as JSON. */
+  readonly mostReferred: number
+  /** Why the operation after the last one was refused before the transaction; left out: there is none. */
+  readonly refusal?: Fault
+  readonly idempotency?: Idempotency
+}
+
 export type Read = ReadRecord | ReadPage | ReadSummary | PreviewDeletion
 export type Write =
   | Create
@@ -405,6 +466,7 @@ export type Write =
   | DeleteMatching
   | UpdateMatching
   | Restore
+  | EraseHistory
   | Export
   | CreateKey
   | RevokeKey
@@ -413,4 +475,5 @@ export type Write =
   | DeleteWebhook
   | CreateDelivery
   | DeleteJob
+  | TransactionPlan
 export type Plan = Read | Write

@@ -18,6 +18,8 @@ export interface Planning {
   readonly now: number
   /** What the client prefers (RFC 7240), as far as the address follows it. */
   readonly preferred: Preferred
+  /** Whether the client prefers links to the representation of a history (HIS-3). */
+  readonly prefersLinks?: boolean
   /** The beginning of paths, before the collection: `/v1`. */
   readonly basePath: string
   /** The networks that webhooks may reach besides public addresses (EVT-10). */

@@ -77,20 +77,23 @@ export interface Asked {
 /** The other collections that a request reads: those of its filters, conditions, sort orders and related records. */
 export function collectionsAskedFor(selecting: Selecting, asked: Asked, resource: Resource): ReadonlySet<string> {
   const { selected, include = [] } = asked
+  const { resources } = selecting.versionCatalog
   const found = new Set<string>()
   const add = (from: Resource, where: AskedCondition | undefined) =>
     where && collectionsOf(resolveAsked(selecting, from, where), found)
   if (selected !== undefined) collectionsOf(selected.related, found)
   add(resource, selected?.where)
   for (const path of include) {
-    found.add(path.resource.name)
+    for (const each of [path.resource.name, ...sortedBy(path.sort)]) found.add(each)
     add(path.resource, path.where)
   }
-  const { resources } = selecting.versionCatalog
   const stored = [...found].map((name) => storedResource(resources.get(name) as Resource).name)
-  // Sort orders are in stored terms.
-  const sorted = (selected?.sort ?? []).flatMap(({ through = [] }) => through.map(({ collection }) => collection))
-  return new Set([...stored, ...sorted])
+  // The order of a list is in stored terms.
+  return new Set([...stored, ...sortedBy(selected?.sort)])
+}
+
+function sortedBy(sort: readonly SortTerm[] = []): string[] {
+  return sort.flatMap(({ through = [] }) => through.map(({ collection }) => collection))
 }
 
 /** The resource of the client's version. */

@@ -69,7 +69,9 @@ export function describeCaller(stored: Catalog, shown: Catalog, caller: Caller):
       resources.map((resource) => [
         resource.name,
         Object.fromEntries(
-          actions.map((action) => [nameOf(action), permissionOf({ stored, shown }, resource, action, caller)] as const),
+          actionsOf(resource).map(
+            (action) => [nameOf(action), permissionOf({ stored, shown }, resource, action, caller)] as const,
+          ),
         ),
       ]),
     ),
@@ -81,6 +83,11 @@ export function describeCaller(stored: Catalog, shown: Catalog, caller: Caller):
       ),
     ),
   }
+}
+
+/** A history can only be read where there is one. */
+function actionsOf({ history }: Resource): readonly Action[] {
+  return history === undefined ? actions.filter((action) => action !== 'readHistory') : actions
 }
 
 function kindOf(credential: Caller['credential']): CallerDescription['credential'] {
@@ -123,7 +130,7 @@ function readsAllEvents({ resources }: Catalog, grant: Predicate): boolean {
 }
 
 function nameOf(action: Action): string {
-  return action === 'readDeleted' ? 'read_deleted' : action
+  return action.replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`)
 }
 
 function permissionOf(catalogs: Catalogs, shown: Resource, action: Action, caller: Caller): Permission {

@@ -20,6 +20,7 @@ import {
   never,
   type Predicate,
 } from 'resourced-contract/model/predicate'
+import { isHistory, isRecordedIn } from 'resourced-contract/model/recorded'
 import { isBinding } from 'resourced-contract/model/related-conditions'
 import { resolveCondition, resolveLookup } from 'resourced-contract/model/resolve-condition'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
@@ -59,10 +60,12 @@ export function permit(catalog: Catalog, caller: CallerView, action: Action, res
 }
 
 function grantFor(catalog: Catalog, caller: CallerView, action: Action, resource: Resource): Predicate {
-  if (resource.order === 'by-position' && action === 'read') return readableEvents(catalog, caller)
+  if (resource.order === 'by-position' && action === 'read') {
+    return isHistory(resource) ? readableRevisions(catalog, caller) : readableEvents(catalog, caller)
+  }
   if (isServer(caller)) return always
   const place = `resources.${resource.name}.access.${action}`
-  const granted = allowedByAny(catalog, caller, resource.access[action], { place, resource })
+  const granted = allowedByRules(catalog, caller, resource.access[action], { place, resource }, 'any')
   const isOfDeliveries = resource === catalog.system.get('deliveries') && action === 'read'
   if (!isOfDeliveries || granted.kind !== 'always') return granted
   // A delivery names its record: administrators read those of others only where they may read the event (AUT-9).
@@ -92,36 +95,49 @@ function readableEvents(catalog: Catalog, caller: CallerView): Predicate {
   return grants.length === 0 ? never : { kind: 'event', grants }
 }
 
-/** The records that any of some rules allows. Where one allows all, the rules after it are not asked. */
-function allowedByAny(
-  catalog: Catalog,
-  caller: CallerView,
-  rules: readonly AccessRule[],
-  placed: Omit<PlacedRule, 'rule'>,
-): Predicate {
-  const allowed: Predicate[] = []
-  for (const rule of rules) {
-    const one = allowedBy(catalog, caller, { rule, ...placed })
-    if (one.kind === 'always') return always
-    allowed.push(one)
-  }
-  return anyOf(allowed)
+/** The revisions that a caller may read: those of live records whose history the caller may read (HIS-2). */
+function readableRevisions(catalog: Catalog, caller: CallerView): Predicate {
+  const grants = [...catalog.resources.values()].flatMap((resource) => {
+    if (resource.history === undefined) return []
+    const grant = historyGrant(catalog, caller, resource, undefined)
+    return grant.read.kind === 'never' ? [] : [grant]
+  })
+  return grants.length === 0 ? never : { kind: 'event', grants }
 }
 
-/** The records that each of some rules allows. Where one allows none, the rules after it are not asked. */
-function allowedByAll(
+/**
+ * The revisions of a resource that a caller may read.
+ *
+ * @param deletedSince since when deleted records count; `undefined`: none do
+ */
+export function historyGrant(
+  catalog: Catalog,
+  caller: CallerView,
+  resource: Resource,
+  deletedSince: string | undefined,
+): EventGrant {
+  const granted = (action: Action) => permit(catalog, caller, action, resource)
+  const read = allOf([granted('read'), granted('readHistory')])
+  const readDeleted = allOf([granted('readDeleted'), read])
+  return { collection: resource.name, read, readDeleted, history: { deletedSince } }
+}
+
+/** The records that any of some rules allows, or all of them. Where one decides, the rules after it are not asked. */
+function allowedByRules(
   catalog: Catalog,
   caller: CallerView,
   rules: readonly AccessRule[],
   placed: Omit<PlacedRule, 'rule'>,
+  needed: 'any' | 'all',
 ): Predicate {
+  const decisive = needed === 'any' ? always : never
   const allowed: Predicate[] = []
   for (const rule of rules) {
     const one = allowedBy(catalog, caller, { rule, ...placed })
-    if (one.kind === 'never') return never
+    if (one.kind === decisive.kind) return decisive
     allowed.push(one)
   }
-  return allOf(allowed)
+  return needed === 'any' ? anyOf(allowed) : allOf(allowed)
 }
 
 /** A rule of a resource, and its place in the declaration. */
@@ -138,7 +154,7 @@ function allowedBy(catalog: Catalog, caller: CallerView, { rule, place, resource
     return callDeclared(place, caller, () => answerOf(place, answer, resource, caller))
   }
   if (typeof rule === 'object') {
-    if ('all' in rule) return allowedByAll(catalog, caller, rule.all, { place, resource })
+    if ('all' in rule) return allowedByRules(catalog, caller, rule.all, { place, resource }, 'all')
     if (isLookup(rule)) {
       const looked = catalog.resources.get(lookupCollection(rule))
       return looked === undefined ? never : resolveLookup(looked, rule, caller)
@@ -239,16 +255,19 @@ export function permitFields(catalog: Catalog, caller: CallerView, resource: Res
   const cached = fieldPermissions.get(caller)?.get(resource)
   if (cached !== undefined) return cached
   const permissions =
-    resource.order === 'by-position' ? permitRecorded(catalog, caller) : permitDeclared(catalog, caller, resource)
+    resource.order === 'by-position'
+      ? permitRecorded(catalog, caller, resource)
+      : permitDeclared(catalog, caller, resource)
   const ofCaller = fieldPermissions.get(caller) ?? new Map<Resource, FieldPermissions>()
   fieldPermissions.set(caller, ofCaller.set(resource, permissions))
   return permissions
 }
 
-/** The fields of the records in events: `collection.field`. */
-function permitRecorded(catalog: Catalog, caller: CallerView): FieldPermissions {
+/** The fields of the records in events, or in revisions: `collection.field`. */
+function permitRecorded(catalog: Catalog, caller: CallerView, recording: Resource): FieldPermissions {
   const restricted = [...catalog.resources.values()].flatMap((resource) => {
-    const { readable } = resource.events ? permitFields(catalog, caller, resource) : unrestricted
+    const isRecorded = isRecordedIn(recording, resource)
+    const { readable } = isRecorded ? permitFields(catalog, caller, resource) : unrestricted
     return Object.entries(readable ?? {}).map(([name, grant]) => [recordedField(resource.name, name), grant] as const)
   })
   return restricted.length === 0 ? unrestricted : { readable: Object.fromEntries(restricted), writable: undefined }
@@ -273,7 +292,7 @@ function permitField(
 ): Predicate {
   if (rules === undefined) return { kind: 'always' }
   const place = `resources.${resource.name}.access.fields.${name}.${use}`
-  return anyOf(rules.map((rule) => allowedBy(catalog, caller, { rule, place, resource })))
+  return allowedByRules(catalog, caller, rules, { place, resource }, 'any')
 }
 
 /**

@@ -21,7 +21,7 @@ export function recordCaching(resource: Resource, validators: Validators): Respo
     'Cache-Control': cacheControl(resource.maxAge),
     ETag: formatEntityTag({ opaque: tagOf(resource, validators), weak: false }),
     'Last-Modified': formatHttpDate(Date.parse(validators.updatedAt) / 1000),
-    Vary: 'Accept',
+    Vary: resource.history === undefined ? 'Accept' : 'Accept, Accept-Datetime',
   }
 }
 

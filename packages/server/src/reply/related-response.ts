@@ -3,7 +3,13 @@ import { hash } from 'node:crypto'
 import { hasConversions, isMapped, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
 import { type Fault, fault, issue } from 'resourced-contract/spec/faults'
 import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
-import { decidePreconditions, formatEntityTag, parseEntityTags, tagWithRelated } from '../http/preconditions.ts'
+import {
+  decidePreconditions,
+  type EntityTag,
+  formatEntityTag,
+  parseEntityTags,
+  tagWithRelated,
+} from '../http/preconditions.ts'
 import type { Include, RelatedPath } from '../plan/include.ts'
 import type { Outcome, WithRelated } from '../plan/outcome.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -12,22 +18,66 @@ import type { Planning } from '../plan/planning.ts'
 import { jsonFromStored } from '../versions/translate-record.ts'
 import { cacheControl } from './caching.ts'
 
-/** What the addresses of further records are made of. */
-type Addressing = Pick<Planning, 'versionCatalog' | 'cursorSecret' | 'basePath'> & { readonly query: string }
+/** The request, as far as the addresses of further records are made of it. */
+type Addressing = Pick<Planning, 'versionCatalog' | 'cursorSecret' | 'basePath'> & {
+  readonly path: string
+  readonly query: string
+}
+
+/** A response before its conditions are decided, and the request that it was made for. */
+interface RelatedAnswer {
+  readonly asked: Pick<Addressing, 'versionCatalog' | 'path' | 'query'>
+  readonly headers: ResponseHeaders
+  readonly body: string
+  readonly tag: EntityTag
+  /** The tag of the record alone; `undefined`: it is a list. */
+  readonly recordTag: string | undefined
+}
+
+// A storage returns the same outcome object until something of it changes.
+const answers = new WeakMap<WithRelated, RelatedAnswer>()
 
 /**
  * Adds the related records to a response.
  *
- * @param base the response to the same request without them
+ * @param represent makes the response to the same request without them
  * @throws Fault PRECONDITION_FAILED
  */
 export function relatedResponse(
   plan: Plan,
+  outcome: WithRelated,
+  represent: () => HttpResponse,
+  addressing: Addressing,
+): HttpResponse {
+  const { include } = plan as { readonly include: Include }
+  const known = answers.get(outcome)
+  const isSame = known !== undefined && isFor(known, addressing)
+  const answer = isSame ? known : makeAnswer(plan.resource, include.paths, outcome, represent(), addressing)
+  if (!isSame) answers.set(outcome, answer)
+  const { headers, body, tag, recordTag } = answer
+  const current = { tag, ...(recordTag !== undefined && { matchTags: [recordTag] }) }
+  const verdict = decidePreconditions({ method: 'GET', conditions: include.conditions, current })
+  if (verdict === 'proceed') return { status: 200, headers: { ...headers }, body }
+  if (verdict !== 'not-modified')
+    throw fault('PRECONDITION_FAILED', { errors: [issue('failedCondition', { header: verdict.failed })] })
+  const kept = Object.entries(headers).filter(
+    ([name]) => name === 'Cache-Control' || name === 'Vary' || name === 'ETag',
+  )
+  return { status: 304, headers: Object.fromEntries(kept), body: undefined }
+}
+
+function isFor({ asked }: RelatedAnswer, { versionCatalog, path, query }: Addressing): boolean {
+  return asked.versionCatalog === versionCatalog && asked.path === path && asked.query === query
+}
+
+function makeAnswer(
+  resource: Resource,
+  paths: readonly RelatedPath[],
   { answer, related, included }: WithRelated,
   base: HttpResponse,
   addressing: Addressing,
-): HttpResponse {
-  const { paths, conditions } = (plan as { readonly include: Include }).include
+): RelatedAnswer {
+  const { versionCatalog, path, query } = addressing
   const members = [
     `"included":{${includedJson(included, addressing)}}`,
     `"related":{${related.map((each) => relatedJson(each, paths, addressing)).join()}}`,
@@ -38,19 +88,12 @@ export function relatedResponse(
   const digest = hash('sha256', body, 'base64url').slice(0, 22)
   const { 'Last-Modified': _, ETag: own, ...others } = base.headers
   // A response is fresh as long as all of its records are.
-  const resources = paths.map(({ collection }) => resourceOfStored(addressing.versionCatalog, collection) as Resource)
-  const maxAge = Math.min(...[plan.resource, ...resources].map((each) => each.maxAge))
-  const headers: ResponseHeaders = { ...others, 'Cache-Control': cacheControl(maxAge) }
+  const resources = paths.map(({ collection }) => resourceOfStored(versionCatalog, collection) as Resource)
+  const maxAge = Math.min(...[resource, ...resources].map((each) => each.maxAge))
   const recordTag = answer.kind === 'record' ? opaqueOf(own) : undefined
   const tag = { opaque: recordTag === undefined ? digest : tagWithRelated(recordTag, digest), weak: false }
-  const current = { tag, ...(recordTag !== undefined && { matchTags: [recordTag] }) }
-  const verdict = decidePreconditions({ method: 'GET', conditions, current })
-  const ETag = formatEntityTag(tag)
-  if (verdict === 'proceed') return { status: 200, headers: { ...headers, ETag }, body }
-  if (verdict !== 'not-modified')
-    throw fault('PRECONDITION_FAILED', { errors: [issue('failedCondition', { header: verdict.failed })] })
-  const kept = Object.entries(headers).filter(([name]) => name === 'Cache-Control' || name === 'Vary')
-  return { status: 304, headers: { ...Object.fromEntries(kept), ETag }, body: undefined }
+  const headers = { ...others, 'Cache-Control': cacheControl(maxAge), ETag: formatEntityTag(tag) }
+  return { asked: { versionCatalog, path, query }, headers, body, tag, recordTag }
 }
 
 function opaqueOf(tag: string | undefined): string {

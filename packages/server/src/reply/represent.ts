@@ -17,12 +17,14 @@ import { accepts, type Preferred } from '../http/preferences.ts'
 import { sealCursor } from '../plan/cursor.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
 import type { Outcome, PageOutcome } from '../plan/outcome.ts'
-import type { ExportFileAccess, Plan, PreviewDeletion, ReadPage } from '../plan/plan.ts'
+import type { ExportFileAccess, Plan, PreviewDeletion, ReadPage, TransactionPlan } from '../plan/plan.ts'
 import { issuesFromStored } from '../versions/translate-record.ts'
 import { listCaching, recordCaching, writtenHeaders } from './caching.ts'
 import { bulkRefusal, deletionPreview } from './deletion-responses.ts'
+import { mementoHeaders, timeMap } from './history-responses.ts'
 import { conflict, type Occurrence } from './problem.ts'
 import { includeTooLarge, relatedResponse } from './related-response.ts'
+import { transactionResponse } from './transaction-response.ts'
 
 /** What a reply uses besides plan and outcome. */
 export interface ReplyContext extends Occurrence {
@@ -64,8 +66,12 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
   switch (outcome.kind) {
     case 'record': {
       const { headers, body } = recordAnswer(resource, outcome)
-      return { status: 200, headers: { ...headers }, body }
+      const ofState = outcome.memento === undefined ? {} : mementoHeaders(outcome.memento, context)
+      return { status: 200, headers: { ...headers, ...ofState }, body }
     }
+    case 'transacted':
+    case 'operation-refused':
+      return transactionOf(plan as TransactionPlan, outcome, context)
     case 'not-modified':
       return { status: 304, headers: recordCaching(resource, outcome), body: undefined }
     case 'page':
@@ -75,7 +81,7 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
     case 'too-many-slots':
       throw tooManySlots(outcome.group)
     case 'with-related':
-      return relatedResponse(plan, outcome, represent(plan, outcome.answer, context), context)
+      return relatedResponse(plan, outcome, () => represent(plan, outcome.answer, context), context)
     case 'include-too-large':
       throw includeTooLarge(outcome)
     case 'page-not-modified':
@@ -133,6 +139,8 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       const data = outcome.ids.map((id) => ({ id, deleted_at: outcome.deletedAt }))
       return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${JSON.stringify({ data })}\n` }
     }
+    case 'erased':
+      return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: undefined }
     case 'deleted-matching':
     case 'updated-matching': {
       const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
@@ -194,6 +202,17 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
   }
 }
 
+/** The response to a transaction: the whole of it has `Preference-Applied`. */
+function transactionOf(
+  plan: TransactionPlan,
+  outcome: Extract<Outcome, { readonly kind: 'transacted' | 'operation-refused' }>,
+  context: ReplyContext,
+): HttpResponse {
+  const each = { ...context, applied: undefined }
+  const made = transactionResponse(plan, outcome, context, (operation, result) => represent(operation, result, each))
+  return made.status === 200 ? { ...made, headers: { ...made.headers, ...appliedHeader(context) } } : made
+}
+
 function forbiddenDetail({ name }: Resource, lacks: string | undefined): string {
   if (lacks === undefined) return `Your credential does not allow this on this record of ${name}.`
   return `The server sets a field of ${name} from ${lacks}, which your credential does not have in the right form.`
@@ -239,6 +258,7 @@ function shownOnce(kind: 'create-key' | 'create-webhook', address: string): Erro
 /** Makes the response that shows a page. */
 function pageResponse(plan: ReadPage, outcome: PageOutcome, context: ReplyContext): HttpResponse {
   const { pagination, links } = describe(plan, outcome, context)
+  if (plan.isTimeMap) return timeMap(plan, outcome, links, context)
   return {
     status: 200,
     headers: {

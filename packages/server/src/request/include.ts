@@ -151,7 +151,7 @@ function readOptions(
   const limit = readLimit(named('limit'), take(named('limit'), isToMany)?.value, limits.pageSize.max, issues)
   const order = take(named('sort'), isToMany)?.value
   const hasOrder = order !== undefined && isShortList('sort', order, issues, named('sort'))
-  const sort = hasOrder ? readSort({ resource }, listed(order, { parameter: named('sort') }), issues) : []
+  const sort = hasOrder ? readSort({ resource, catalog }, listed(order, { parameter: named('sort') }), issues) : []
   const parameter = `fields[${path}]`
   const names = take(parameter)?.value
   const hasFields = names !== undefined && isShortList('fields', names, issues, parameter)

@@ -2,11 +2,14 @@
  * Reads the parts of a request besides its path: preferences, parameters, conditions and body. Nothing is decided yet.
  */
 import { isUtf8, parseContentType } from 'resourced-contract/fields/content-type'
+import { parseHttpDate } from 'resourced-contract/fields/http-date'
 import { parseIdempotencyKey } from 'resourced-contract/fields/idempotency-key'
 import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
 import { controlParameters } from 'resourced-contract/model/names'
-import type { Resource } from 'resourced-contract/model/resource'
-import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
+import { isObject } from 'resourced-contract/model/plain-copy'
+import { isHistory } from 'resourced-contract/model/recorded'
+import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { bodyTypes } from 'resourced-contract/spec/media-types'
 import type { HttpRequest } from '../http/message.ts'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
@@ -14,6 +17,7 @@ import { decidePreferences, type PreferenceName } from '../http/preferences.ts'
 import { type IncludeCatalog, type IncludedPath, isOfInclude, readInclude } from './include.ts'
 import { type KnownQueries, type ListQuery, readListQuery, readMatchFilter, type Selected } from './list-query.ts'
 import { type Many, readArray, readUpsert } from './many.ts'
+import { type Operation, readOperations } from './operations.ts'
 import {
   answeredFields,
   invalidQuery,
@@ -24,7 +28,7 @@ import {
 } from './parameters.ts'
 import { conditionIn, readQueryBody } from './query-body.ts'
 import { readSummaryQuery, type SummaryQuery, summaryLists } from './summary-query.ts'
-import { type Target, updateNotDeclared } from './target.ts'
+import { isHistoryOf, type Target, updateNotDeclared } from './target.ts'
 
 /** The input of a request, by its address and its method. */
 export type Input =
@@ -41,8 +45,11 @@ export type Input =
   | WriteManyInput
   | { readonly kind: 'delete'; readonly conditions: Conditions; readonly descendants: boolean }
   | ({ readonly kind: 'restore'; readonly conditions: Conditions } & Keyed)
+  | ({ readonly kind: 'transaction'; readonly operations: readonly Operation[]; readonly body: unknown } & Keyed & Cut)
   | ({ readonly kind: 'delete-matching' } & Matching)
   | ({ readonly kind: 'update-matching'; readonly body: unknown } & Matching)
+  /** The erasure of a history. */
+  | { readonly kind: 'erase'; readonly conditions: Conditions; readonly includeDeleted: boolean }
   /** What a deletion would do. */
   | { readonly kind: 'preview' }
   /** The OpenAPI document, or the file of an export. */
@@ -65,6 +72,10 @@ interface RecordQuery {
   /** The requested fields; `undefined`: all. */
   readonly fields: readonly string[] | undefined
   readonly include: readonly IncludedPath[]
+  /** Whether deleted records count, where their history is asked for (HIS-2). */
+  readonly includeDeleted: boolean
+  /** The time at whose end the record was in the state that is asked for: seconds since 1970 (HIS-3). */
+  readonly at: number | undefined
 }
 
 /** What makes a POST repeatable (MET-9). */
@@ -73,13 +84,19 @@ interface Keyed {
   readonly idempotencyKey: string | undefined
 }
 
+/** What ends a transaction before one of its operations is planned. */
+interface Cut {
+  /** The operation that is refused, by its index, and why; left out: none is. */
+  readonly refusal?: { readonly index: number; readonly fault: Fault }
+}
+
 /** What reading a request needs. */
 interface Reading {
   readonly request: HttpRequest
   /** An address that supports the method. */
   readonly target: Target
   readonly version: {
-    readonly catalog: IncludeCatalog
+    readonly catalog: Catalog
     /** A media type that means `application/json` too. */
     readonly vendorType?: string | undefined
   }
@@ -107,16 +124,19 @@ export function readWithoutBody(reading: Reading): Input | undefined {
   }
   if (isRead && target.kind === 'collection') {
     const conditions = readConditions(headers)
+    refuseDatetime(target.resource, headers)
     return { kind: 'read-page', conditions, query: knownQueries.read(target.resource, query, catalog) }
   }
   const parameters = readParameters(query)
   if (isRead && target.kind === 'summary') {
     const conditions = readConditions(headers)
+    refuseDatetime(target.resource, headers)
     return { kind: 'read-summary', conditions, query: readSummaryQuery(target.resource, parameters, catalog) }
   }
   if (isRead && target.kind === 'record') {
     const conditions = readConditions(headers)
-    return { kind: 'read-record', ...readRecordQuery(target.resource, parameters, catalog), conditions }
+    const at = readDatetime(target.resource, headers)
+    return { kind: 'read-record', ...readRecordQuery(target.resource, parameters, catalog, at), conditions }
   }
   if (method === 'DELETE') return readDeletion(target, parameters, readConditions(headers), version.catalog)
   if (isRead || target.kind === 'restore') {
@@ -154,6 +174,7 @@ export async function readWithBody({ request, target, version, query }: Reading)
     return { kind: 'update-matching', selected, body, conditions }
   }
   refuseParameters(parameters)
+  if (method === 'QUERY' && 'resource' in target) refuseDatetime(target.resource, headers)
   const isArray = target.kind === 'collection' && target.resource.made === 'by-clients' && Array.isArray(body)
   if (target.kind === 'collection' && (method === 'PATCH' || (method === 'POST' && isArray))) {
     return { kind: 'write-many', method, ...readArray(body, bulk), conditions, idempotencyKey }
@@ -171,6 +192,9 @@ export async function readWithBody({ request, target, version, query }: Reading)
     return { kind: 'read-summary', conditions, query }
   }
   if (target.kind === 'exports') return { kind: 'export', body, idempotencyKey }
+  if (target.kind === 'transactions') {
+    return { kind: 'transaction', operations: readOperations(version.catalog, body), body, idempotencyKey }
+  }
   if (target.kind === 'bulk-delete') return { kind: 'bulk-delete', body, idempotencyKey }
   if (method === 'POST') return { kind: 'create', body, idempotencyKey }
   if (method === 'PUT') return { kind: 'replace', body, conditions }
@@ -198,6 +222,7 @@ function readDeletion(
   conditions: Conditions,
   catalog: IncludeCatalog,
 ): Input {
+  if (isHistoryOf(target)) return { kind: 'erase', ...readErasure(parameters), conditions }
   if (target.kind === 'collection') {
     const selected = readMatchFilter(target.resource, parameters, catalog, 'deleted')
     return { kind: 'delete-matching', selected, conditions }
@@ -223,14 +248,64 @@ function readStreamFilter(resource: Resource, parameters: readonly Parameter[], 
 }
 
 /** Reads the parameters of a single resource: `fields`, and those of related records (QRY-4, REL-1). */
-function readRecordQuery(resource: Resource, parameters: readonly Parameter[], catalog: IncludeCatalog): RecordQuery {
+function readRecordQuery(
+  resource: Resource,
+  parameters: readonly Parameter[],
+  catalog: IncludeCatalog,
+  at: number | undefined,
+): RecordQuery {
   const issues: Issue[] = []
-  const others = parameters.filter(({ name }) => !isOfInclude(name))
+  const isFormer = at !== undefined || isHistory(resource)
+  const isOfBin = ({ name }: Parameter) => isFormer && name === deletedParameter
+  const includeDeleted = readBoolean(
+    deletedParameter,
+    readOnly(deletedParameter, parameters.filter(isOfBin), issues),
+    issues,
+  )
+  const others = parameters.filter((each) => !isOfInclude(each.name) && !isOfBin(each))
   const fields = answeredFields(resource, readOnly('fields', others, issues), issues)
   const included = parameters.filter(({ name }) => isOfInclude(name))
+  // Related records are as they are now.
+  if (at !== undefined) issues.push(...included.map(({ name }) => issue('includedInPast', { parameter: name })))
   const include = included.length === 0 ? [] : readInclude(catalog, resource, included, issues)
   if (issues.length > 0) throw invalidQuery(issues)
-  return { fields, include }
+  return { fields, include, includeDeleted, at }
+}
+
+const deletedParameter = 'include_deleted'
+
+/** @throws Fault INVALID_QUERY */
+function readErasure(parameters: readonly Parameter[]): { readonly includeDeleted: boolean } {
+  const issues: Issue[] = []
+  const includeDeleted = readBoolean(deletedParameter, readOnly(deletedParameter, parameters, issues), issues)
+  if (issues.length > 0) throw invalidQuery(issues)
+  return { includeDeleted }
+}
+
+/**
+ * Reads `Accept-Datetime` (RFC 7089), which only resources with a history follow.
+ *
+ * @throws Fault MALFORMED_CONDITION
+ */
+function readDatetime({ history }: Resource, headers: HttpRequest['headers']): number | undefined {
+  const text = headers[datetimeField]
+  if (history === undefined || text === undefined) return undefined
+  const at = parseHttpDate(text)
+  if (at === undefined)
+    throw fault('MALFORMED_CONDITION', { errors: [issue('malformedDatetime', { header: 'Accept-Datetime' })] })
+  return at
+}
+
+const datetimeField = 'accept-datetime'
+
+/**
+ * Refuses `Accept-Datetime` for a list of records with a history: the client would take present records for former ones.
+ *
+ * @throws Fault INVALID_QUERY, MALFORMED_CONDITION
+ */
+function refuseDatetime(resource: Resource, headers: HttpRequest['headers']): void {
+  if (readDatetime(resource, headers) === undefined) return
+  throw fault('MALFORMED_CONDITION', { errors: [issue('listInPast', { header: 'Accept-Datetime' })] })
 }
 
 /**
@@ -299,6 +374,31 @@ async function readBody(
   }
   const value = readJson(await request.readBody(maxBytes), { maxDepth: deepestNesting, maxMembers })
   return { value, mediaType: type.mediaType }
+}
+
+/** How many records a request changes, as far as its input says so. */
+export function changesIn(input: Input): number {
+  switch (input.kind) {
+    case 'write-many':
+      return input.bodies.length
+    case 'transaction':
+      return input.operations.length
+    case 'bulk-delete': {
+      const { ids = [], dry_run: isDryRun } = isObject(input.body) ? input.body : {}
+      return Array.isArray(ids) && isDryRun !== true ? ids.length : 0
+    }
+    case 'create':
+    case 'replace':
+    case 'merge':
+    case 'patch':
+    case 'delete':
+    case 'delete-matching':
+    case 'update-matching':
+    case 'restore':
+      return 1
+    default:
+      return 0
+  }
 }
 
 /** Decides the preferences of a request: those that its address follows (MET-8). */

@@ -7,7 +7,7 @@ import { storedResource } from 'resourced-contract/model/resource'
 import { Fault, fault, issue } from 'resourced-contract/spec/faults'
 import { type Asked, collectionsAskedFor } from '../plan/select.ts'
 import type { Input } from '../request/input.ts'
-import { actionOf, type Target } from '../request/target.ts'
+import { actionOf, isHistoryOf, type Target } from '../request/target.ts'
 import type { Addressed, Authorized } from './stages.ts'
 
 type Authorize = NonNullable<InterfaceDeclaration['authorize']>
@@ -38,18 +38,32 @@ export async function askAboutRelated(addressed: Authorized, authorize: Authoriz
 }
 
 function askedIn(input: Input): Asked {
-  switch (input.kind) {
-    case 'read-page':
-      return { selected: input.query, include: input.query.include }
-    case 'read-summary':
-      return { selected: input.query.list }
-    case 'read-record':
-      return { include: input.include }
-    case 'delete-matching':
-      return { selected: input.selected }
-    default:
-      return {}
+  if (input.kind === 'read-page') return { selected: input.query, include: input.query.include }
+  if (input.kind === 'read-summary') return { selected: input.query.list }
+  if (input.kind === 'read-record') return { include: input.include }
+  return 'selected' in input ? { selected: input.selected } : {}
+}
+
+/**
+ * Asks the function about each operation of a transaction, as about a request of its own.
+ *
+ * @returns the input, with the first refusal
+ */
+export async function askAboutOperations(
+  addressed: Addressed,
+  authorize: Authorize,
+  input: Extract<Input, { readonly kind: 'transaction' }>,
+): Promise<typeof input> {
+  for (const [index, { method, path, target }] of input.operations.entries()) {
+    const operation = { ...addressed, target, instance: `${addressed.basePath}${path}` }
+    try {
+      await ask(addressed, authorize, descriptionOf(operation, method))
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      return { ...input, refusal: { index, fault: error } }
+    }
   }
+  return input
 }
 
 async function ask(addressed: Addressed, authorize: Authorize, described: Description): Promise<void> {
@@ -70,13 +84,17 @@ async function ask(addressed: Addressed, authorize: Authorize, described: Descri
   }
 }
 
-function descriptionOf({ request, target, caller: { id, roles, claims }, instance, app }: Addressed): Description {
-  const { method, address } = request
+function descriptionOf(addressed: Addressed, method = addressed.request.method): Description {
+  const { request, target, instance, app } = addressed
+  const { id, roles, claims } = addressed.caller
+  const { address } = request
+  // A history is a part of its record.
+  const about = isHistoryOf(target) ? target.parent : target
   return {
     ...{ method, path: instance, address, now: app.now() },
-    collection: 'resource' in target ? storedResource(target.resource).name : undefined,
+    collection: 'resource' in about ? storedResource(about.resource).name : undefined,
     action: isExport(target) ? 'export' : actionOf(target, method),
-    id: 'id' in target ? target.id : undefined,
+    id: 'id' in about ? about.id : undefined,
     caller: Object.freeze({ id, roles, claims }),
     headers: Object.freeze(withoutCredentials(request.headers)),
   }

@@ -9,7 +9,7 @@ import type { CallerView } from 'resourced-contract/model/declared-functions'
 import { type Catalog, type Resource, storedResource } from 'resourced-contract/model/resource'
 import { fault } from 'resourced-contract/spec/faults'
 import { headLimits } from 'resourced-contract/spec/limits'
-import { streamType } from 'resourced-contract/spec/media-types'
+import { linkType, streamType } from 'resourced-contract/spec/media-types'
 import { isPreflight, preflightHeaders } from '../http/cors.ts'
 import { type HttpResponse, pathWithin, type ResponseHeaders } from '../http/message.ts'
 import { accepts, prefers } from '../http/preferences.ts'
@@ -22,6 +22,7 @@ import {
   type Found,
   findTarget,
   isEventList,
+  isHistoryOf,
   methodsOf,
   type PageTarget,
   requireMethod,
@@ -178,6 +179,22 @@ export async function countRequest(authenticated: Authenticated): Promise<Rated>
 }
 
 /**
+ * Counts the records that a request changes, after its body is read (LIM-1): 429.
+ *
+ * @param hasHappened they are changed already
+ */
+export async function countChanges<T extends Rated>(rated: T, records: number, hasHappened = false): Promise<T> {
+  const { app, caller, rate: before } = rated
+  const counted = before && records > 0 ? await app.rates?.change(caller.id, records, hasHappened) : undefined
+  if (before === undefined || counted === undefined) return rated
+  const { policy, limits, refusal } = counted
+  return {
+    ...rated,
+    rate: { policy: `${before.policy}, ${policy}`, limits: `${before.limits}, ${limits}`, refusal },
+  }
+}
+
+/**
  * 429 beyond a quota (LIM-1), 429 and 503 while the caller has too many responses to read (LIM-6), 503 (OPS-2). Then
  * the version: 400 for versions that contradict each other (VER-1), 410 or 308 for a retired one (VER-4). Then the
  * address: 400, 404, 405.
@@ -209,7 +226,7 @@ export function requireAddress(rated: Rated): Addressed | HttpResponse {
 export function accept(addressed: Addressed): Accepted | HttpResponse {
   const { app, caller, choice, request, target } = addressed
   if (request.method === 'OPTIONS') return addressOptions(app.catalog, caller, target, choice.version.vendorType)
-  return { ...addressed, isStream: requireAcceptable(addressed) }
+  return { ...addressed, form: requireAcceptable(addressed) }
 }
 
 /**
@@ -248,17 +265,20 @@ function mayDoAnything(catalog: Catalog, caller: CallerView, resource: Resource)
 /**
  * Requires that the client accepts the response. The media type of an export's file is known only from its job.
  *
- * @returns whether the response is a stream of events
+ * @returns the form of the response
  * @throws Fault NOT_ACCEPTABLE
  */
-function requireAcceptable({ choice, request, target }: Addressed): boolean {
-  const mayStream = isEventList(target) && (request.method === 'GET' || request.method === 'HEAD')
+function requireAcceptable({ choice, request, target }: Addressed): Accepted['form'] {
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  // The history of a record is a time map too (RFC 7089).
+  const other = isRead && isEventList(target) ? streamType : isRead && isHistoryOf(target) ? linkType : undefined
   const { accept } = request.headers
-  if (mayStream && prefers(accept, streamType, choice.mediaType ?? 'application/json')) return true
+  if (other !== undefined && prefers(accept, other, choice.mediaType ?? 'application/json'))
+    return other === streamType ? 'stream' : 'links'
   const isMetrics = target.kind === 'metrics'
   const mediaType = isMetrics ? 'text/plain' : choice.mediaType
-  if (target.kind === 'export-content' || accepts(accept, mediaType)) return false
+  if (target.kind === 'export-content' || accepts(accept, mediaType)) return 'usual'
   const own = isMetrics ? mediaType : (choice.version.vendorType ?? 'application/json')
-  const detail = `The representations here are ${own}${mayStream ? ` and ${streamType}` : ''}.`
+  const detail = `The representations here are ${own}${other === undefined ? '' : ` and ${other}`}.`
   throw fault('NOT_ACCEPTABLE', { detail })
 }

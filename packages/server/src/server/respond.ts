@@ -8,6 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Coding } from 'resourced-contract/fields/accept-encoding'
 import { pathWithoutCredentials } from 'resourced-contract/model/credentials'
+import { historyCollection } from 'resourced-contract/model/names'
 import { fault } from 'resourced-contract/spec/faults'
 import { metricsType } from 'resourced-contract/spec/media-types'
 import { type FileBody, type HttpRequest, type HttpResponse, isFile, isStream, splitTarget } from '../http/message.ts'
@@ -21,12 +22,12 @@ import type { Caller } from '../policy/caller.ts'
 import { describeCaller } from '../policy/permissions.ts'
 import { isAdministrator } from '../policy/permit.ts'
 import { represent } from '../reply/represent.ts'
-import { preferencesOf, readWithBody, readWithoutBody } from '../request/input.ts'
+import { changesIn, preferencesOf, readWithBody, readWithoutBody } from '../request/input.ts'
 import type { Storage } from '../storage/storage.ts'
-import { askAboutRelated, askAuthorize } from './authorize.ts'
+import { askAboutOperations, askAboutRelated, askAuthorize } from './authorize.ts'
 import { compressedMethods } from './compressor.ts'
 import { finish, problemOf } from './finish-request.ts'
-import { accept, authenticate, countRequest, locate, requireAddress } from './gates.ts'
+import { accept, authenticate, countChanges, countRequest, locate, requireAddress } from './gates.ts'
 import { Timing } from './observe/observe.ts'
 import { beginTrace, isTraced } from './observe/tracing.ts'
 import type { Answered, AppServices, Arrived, Authorized, Reached } from './stages.ts'
@@ -103,22 +104,29 @@ async function pass(arrived: Arrived, progress: Progress): Promise<HttpResponse>
   progress.reached = authorized
   const { authorize } = arrived.app.catalog
   if (authorize !== undefined) await askAuthorize(authorized, authorize)
-  return await carryOut(authorized)
+  return await carryOut(authorized, progress)
 }
 
 /** Input, plan, outcome and reply of a request that has passed the gates. */
-async function carryOut(authorized: Authorized): Promise<HttpResponse> {
-  const { app, request, target, timing, choice, isStream } = authorized
+async function carryOut(authorized: Authorized, progress: Progress): Promise<HttpResponse> {
+  const { app, request, target, timing, choice, form } = authorized
   const { version, query } = choice
   const { preferred, applied } = preferencesOf(request, target)
-  const reading = { request, target, version, query, knownQueries: app.knownQueries, isStream }
-  const input = readWithoutBody(reading) ?? (await readWithBody(reading))
+  const reading = { request, target, version, query, knownQueries: app.knownQueries, isStream: form === 'stream' }
+  const read = readWithoutBody(reading) ?? (await readWithBody(reading))
   timing?.mark('read')
+  const counted = await countChanges(authorized, changesIn(read))
+  progress.reached = counted
+  if (counted.rate?.refusal !== undefined) throw counted.rate.refusal
+  const { authorize } = app.catalog
+  const input =
+    authorize !== undefined && read.kind === 'transaction'
+      ? await askAboutOperations(authorized, authorize, read)
+      : read
   if (target.kind === 'openapi' && input.kind === 'document') return app.documents.openapi(version, input.conditions)
   if (target.kind === 'caller') return callerResponse(authorized)
   if (target.kind === 'metrics') return metricsResponse(authorized)
   if (input.kind === 'event-stream') return streamResponse(authorized, input)
-  const { authorize } = app.catalog
   if (authorize !== undefined) await askAboutRelated(authorized, authorize, input)
 
   const { catalog, files, webhookNetworks } = app
@@ -129,15 +137,21 @@ async function carryOut(authorized: Authorized): Promise<HttpResponse> {
   // biome-ignore format: a row for planning, and one for the reply
   const context = {
     caller, catalog, versionCatalog, basePath, preferred, applied, cursorSecret, now, webhookNetworks,
-    request, path, query: authorized.query, instance, requestId, files,
+    request, path, query: authorized.query, instance, requestId, files, prefersLinks: form === 'links',
   }
-  const plan = planRequest(context, target, input)
+  const planned = planRequest(context, target, input)
+  // The history of a record names the request of each change.
+  const isNamed = catalog.system.has(historyCollection) && 'caller' in planned
+  const plan = isNamed ? { ...planned, request: { id: requestId, version: versionCatalog.version } } : planned
   timing?.mark('plan')
   const stored = await run(authorized, plan.kind === 'create-webhook' ? await fromNow(app.storage, plan) : plan)
   const { versionResource } = plan
   const outcome = versionResource === undefined ? stored : outcomeFromStored(versionResource, stored)
   timing?.mark('db')
   if (!changesNothing.has(plan.kind)) await followUp(authorized, plan, outcome)
+  // How many records match a filter is known afterwards. One of them is counted already.
+  if (outcome.kind === 'deleted-matching' || outcome.kind === 'updated-matching')
+    await countChanges(authorized, outcome.count - 1, true)
   const response = represent(plan, outcome, context)
   if (isFile(response.body)) await requireFile(app, plan, response.body, now)
   timing?.mark('reply')
@@ -167,12 +181,17 @@ async function metricsResponse({ app, caller }: Authorized): Promise<HttpRespons
 /** Runs a plan. Errors are logged, so values of `writeOnly` fields are taken out of them (SEC-3). */
 function run({ app: { storage }, caller, request }: Authorized, plan: Plan): Promise<Outcome> {
   const running = storage.run(plan, { callerId: caller.id, abandoned: request.abandoned })
-  const bodies = 'bodies' in plan ? plan.bodies : 'body' in plan ? [plan.body] : []
-  if (bodies.length === 0) return running
+  if (changesNothing.has(plan.kind)) return running
   return running.catch((error: unknown) => {
-    const texts = bodies.flatMap((body) => writeOnlyTexts(plan.versionResource ?? plan.resource, body))
-    throw redactError(error, texts)
+    throw redactError(error, secretsOf(plan))
   })
+}
+
+/** The values of `writeOnly` fields that a plan has. */
+function secretsOf(plan: Plan): readonly string[] {
+  if (plan.kind === 'transaction') return plan.operations.flatMap((each) => secretsOf(each.plan))
+  const bodies = 'bodies' in plan ? plan.bodies : 'body' in plan ? [plan.body] : []
+  return bodies.flatMap((body) => writeOnlyTexts(plan.versionResource ?? plan.resource, body))
 }
 
 /** A webhook gets the events that follow: its position is read before its transaction begins. */

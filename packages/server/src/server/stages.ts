@@ -86,8 +86,8 @@ export interface Addressed extends Rated {
 
 /** The client accepts a form in which the address is represented. */
 export interface Accepted extends Addressed {
-  /** Whether the response is a stream of events. */
-  readonly isStream: boolean
+  /** A stream of events, links to the states of a record, or the usual representation. */
+  readonly form: 'stream' | 'links' | 'usual'
 }
 
 /**

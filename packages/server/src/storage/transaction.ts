@@ -18,6 +18,10 @@ export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
   readonly standalone?: Standalone | undefined
   /** The statement advances the clock of a collection once, for a change of these records alone. */
   readonly touches?: Touched | undefined
+  /** These statements are sent at once, and the rows are the first of each. Engines with one writer need not know. */
+  readonly together?: readonly Statement[]
+  /** It tells who makes the change of its transaction, as every standalone change in it does too. */
+  readonly attributes?: boolean | undefined
   /** Its values never change, so reads that begin at the same time may share its rows. */
   readonly isConstant?: boolean
 }
@@ -59,6 +63,11 @@ export function ignoringRows(statement: Pick<Sql, 'sql' | 'text' | 'values'>): S
   return marked(statement, { ignoresRows: true })
 }
 
+/** A statement that tells who makes the change of its transaction. */
+export function attributing(statement: Pick<Sql, 'sql' | 'text' | 'values'>): Statement {
+  return marked(statement, { ignoresRows: true, attributes: true })
+}
+
 /** The statement that advances the clock of a collection for a change of these records alone. Its rows are not read. */
 export function touching(tick: Pick<Sql, 'sql' | 'text' | 'values'>, touches: Touched): Statement {
   return marked(tick, { ignoresRows: true, touches })
@@ -91,7 +100,7 @@ export function filled<About>({ sql, text, values }: Statement, about: About): S
   return { sql, text, values: given as Statement['values'] }
 }
 
-type Marks = Pick<Statement, 'ignoresRows' | 'standalone' | 'touches'>
+type Marks = Pick<Statement, 'ignoresRows' | 'standalone' | 'touches' | 'attributes'>
 
 /**
  * A statement with marks. The getters build only the text that the engine reads. They belong to a class, because V8
@@ -102,6 +111,7 @@ class MarkedStatement implements Statement {
   readonly ignoresRows: Statement['ignoresRows']
   readonly standalone: Statement['standalone']
   readonly touches: Statement['touches']
+  readonly attributes: Statement['attributes']
   readonly #statement: Pick<Sql, 'sql' | 'text'>
 
   constructor(statement: Pick<Sql, 'sql' | 'text' | 'values'>, marks: Marks) {
@@ -110,6 +120,7 @@ class MarkedStatement implements Statement {
     this.ignoresRows = marks.ignoresRows
     this.standalone = marks.standalone
     this.touches = marks.touches
+    this.attributes = marks.attributes
   }
 
   get sql(): string {
@@ -137,6 +148,14 @@ export interface Runner {
    * out.
    */
   write<T>(start: () => Transaction<T>, changed?: (outcome: T) => boolean): Promise<T>
+}
+
+/**
+ * The first row of each of some statements, which are sent at once. Only within a transaction, and only where there are
+ * other writers.
+ */
+export function* firstRows(statements: readonly Statement[]): Transaction<readonly (Row | undefined)[]> {
+  return yield { ...(statements[0] as Statement), standalone: undefined, together: statements }
 }
 
 /** The first row of a statement. */

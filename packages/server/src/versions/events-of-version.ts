@@ -1,40 +1,47 @@
-/** Events as an older version has them (VER-2): its names of collections, and its representations of records. */
+/**
+ * Events and revisions as an older version has them (VER-2): its names of collections, and its representations of
+ * records.
+ */
 import { isObject } from 'resourced-contract/model/plain-copy'
+import { isRecordedIn, recordedNames } from 'resourced-contract/model/recorded'
 import {
+  type Catalog,
   type Conversion,
   type Field,
   type Resource,
   resourceOfStored,
   type VersionMapping,
 } from 'resourced-contract/model/resource'
-import { eventsShape } from 'resourced-contract/model/shape'
+import { recordedShape } from 'resourced-contract/model/shape'
 import { shownFromStored } from './translate-record.ts'
 
-/** A version, without its events. */
+/** A version, without its events and revisions. */
 interface VersionParts extends Pick<VersionMapping, 'version' | 'collections'> {
   readonly resources: ReadonlyMap<string, Resource>
+  readonly stored: Catalog
 }
 
 /**
- * The resource of events of a version; `undefined`: the version has none of the collections with events. Events of
- * collections that the version lacks are not shown.
+ * The resource of events, or of revisions, of a version; `undefined`: the version has none of the collections that have
+ * them. Those of collections that the version lacks are not shown.
  *
- * @param events the stored resource of events
+ * @param events the stored resource
  */
 export function eventsOfVersion(
   events: Resource,
-  { version, collections, resources }: VersionParts,
+  { version, collections, resources, stored: catalog }: VersionParts,
 ): Resource | undefined {
-  const stored = events.field.get('collection')?.enum ?? []
+  const recorded = [...catalog.resources.values()].filter((each) => isRecordedIn(events, each))
+  const stored = recorded.map(({ name }) => name)
   const shown = new Map(stored.flatMap((name) => withName(name, resourceOfStored({ resources }, name))))
   if (shown.size === 0) return undefined
   if (stored.every((name) => shown.get(name)?.mapping === undefined && shown.has(name))) return events
   const names = [...shown.values()].map(({ name }) => name)
-  const fields = events.fields.map((each) => (each.name === 'collection' ? enumOf(each, names) : each))
+  const fields = events.fields.map((each) => (each.enum && each.name === 'collection' ? enumOf(each, names) : each))
   const own = new Map(events.fields.map(({ name }) => [name, name]))
   const conversions = new Map([
     ['collection', namesOf(shown)],
-    ['data', dataOf(shown)],
+    [recordedNames(events).shown, dataOf(shown)],
   ])
   const field = new Map(fields.map((each) => [each.name, each]))
   const filterables = events.filterables.map((each) => ({ ...each, field: each.field && field.get(each.name) }))
@@ -47,7 +54,8 @@ export function eventsOfVersion(
     conversions,
     collections,
   }
-  return { ...events, fields, field, filterables, mapping, shape: eventsShape(fields, [...shown.values()]) }
+  const shape = recordedShape({ ...events, fields }, [...shown.values()])
+  return { ...events, fields, field, filterables, mapping, shape }
 }
 
 function withName(name: string, resource: Resource | undefined): [string, Resource][] {

@@ -140,8 +140,9 @@ function catalogOf(catalog: Catalog, version: string, all: readonly OlderCollect
   )
   const resources = existing.map((each) => resourceOf(each, version, collections))
   const named = new Map(resources.map((each) => [each.name, each]))
+  const parts = { version, collections, stored: catalog }
   const system = [...catalog.system.values()].flatMap((each): [string, Resource][] => {
-    const own = each.order === 'by-position' ? eventsOfVersion(each, { version, collections, resources: named }) : each
+    const own = each.order === 'by-position' ? eventsOfVersion(each, { ...parts, resources: named }) : each
     return own === undefined ? [] : [[own.name, own]]
   })
   return { ...catalog, version, resources: named, system: new Map(system), versions: new Map() }

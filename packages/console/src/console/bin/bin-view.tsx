@@ -10,9 +10,9 @@ import { pageQuery } from '../collections/record-rows.ts'
 import { RecordsTable, type Selection } from '../collections/records-table.tsx'
 import { restoreRecord, useWorkplace } from '../deletion/deletion.ts'
 import { type Collection, type Field, labelOf, namingField } from '../interface/catalog.ts'
-import { grantOf } from '../interface/connection.tsx'
+import { grantOf, mayReadHistory } from '../interface/connection.tsx'
 import { Problem } from '../interface/problem.ts'
-import { type RecordData, refreshAll } from '../interface/records.ts'
+import { historyAddress, type RecordData, refreshAll } from '../interface/records.ts'
 import { WhyNot } from '../records/why-not.tsx'
 import { useView } from '../shell/fragment.ts'
 import { countOf } from '../ui/count-of.ts'
@@ -77,6 +77,13 @@ export default function BinView({ collection }: { readonly collection: Collectio
         <button type="button" aria-label={label} disabled={isRestoring} onClick={() => void restore([id])}>
           Restore
         </button>
+      )
+    }
+    if (field.name === namingField(collection) && mayReadHistory(connection, collection)) {
+      return (
+        <Link to={historyAddress(collection, id)} title="Its history">
+          <RecordCell field={field} value={record[field.name]} />
+        </Link>
       )
     }
     const purgedAt = () => new Date(Date.parse(String(deletedAt)) + 1_000 * (deletion?.grace_period ?? 0)).toISOString()

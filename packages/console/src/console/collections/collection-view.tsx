@@ -8,6 +8,8 @@ import { grantOf, hasBin, useConnection } from '../interface/connection.tsx'
 import ExportDialog from '../jobs/export-dialog.tsx'
 import { useView } from '../shell/fragment.ts'
 import { countOf } from '../ui/count-of.ts'
+import { commonFields } from './bulk-change.ts'
+import { BulkChangeDialog } from './bulk-change-dialog.tsx'
 import { ColumnPicker, columnsOf } from './column-picker.tsx'
 import { conditionOf, filtersOf, listQuery } from './filters.ts'
 import { changeSort, Empty, Narrowing } from './narrowing.tsx'
@@ -27,11 +29,26 @@ export function CollectionView({ collection }: { readonly collection: Collection
   const total = firstPage?.pagination.total_count
   const [selection, setSelection] = useState<Selection>({})
   const selected = Object.keys(selection)
-  const [dialog, setDialog] = useState<'delete' | 'export'>()
+  const [dialog, setDialog] = useState<'change' | 'delete' | 'export'>()
   const sort = view.get('sort')?.split(',') ?? []
   const isSummarized = view.has(groupParameter) && groupFields(collection).length > 0
   const mayDelete = grantOf(connection, collection.name, 'delete') !== 'none' && collection.deletion !== undefined
+  const mayChange =
+    grantOf(connection, collection.name, 'update') !== 'none' && commonFields(collection, connection.caller).length > 0
+  // Changes of all that match take filters and no search: with one, they would be of more than the table shows.
+  const isFiltered = filtersOf(collection, view).length > 0 && !view.get('q')
+  const { updates, deletion } = collection
+  const actions: ('change' | 'delete')[] = [
+    ...(mayChange && (selected.length > 0 ? updates?.bulk : isFiltered && updates?.by_filter)
+      ? ['change' as const]
+      : []),
+    ...(mayDelete && (selected.length > 0 || (isFiltered && deletion?.by_filter)) ? ['delete' as const] : []),
+  ]
   const mayCreate = grantOf(connection, collection.name, 'create') !== 'none' && collection.made === 'by-clients'
+  const close = (left: readonly string[]) => {
+    setDialog(undefined)
+    setSelection(Object.fromEntries(left.map((id) => [id, true])))
+  }
   return (
     <div className="collection">
       <div className="row">
@@ -85,22 +102,26 @@ export function CollectionView({ collection }: { readonly collection: Collection
           )}
         </div>
       </div>
-      {mayDelete &&
-        (selected.length > 0 ||
-          // A deletion takes filters and no search: with one, it would delete more than the table shows.
-          (collection.deletion?.by_filter && filtersOf(collection, view).length > 0 && !view.get('q'))) && (
-          <div className="row selection" role="status">
-            {selected.length > 0 && <span>{countOf(selected.length, 'record')} selected</span>}
-            <button type="button" className="danger" onClick={() => setDialog('delete')}>
-              {selected.length > 0 ? 'Delete selected' : 'Delete all that match'}
+      {actions.length + selected.length > 0 && (
+        <div className="row selection" role="status">
+          {selected.length > 0 && <span>{countOf(selected.length, 'record')} selected</span>}
+          {actions.map((action) => (
+            <button
+              key={action}
+              type="button"
+              className={action === 'delete' ? 'danger' : undefined}
+              onClick={() => setDialog(action)}
+            >
+              {labelOf(action)} {selected.length > 0 ? 'selected' : 'all that match'}
             </button>
-            {selected.length > 0 && (
-              <button type="button" onClick={() => setSelection({})}>
-                Clear selection
-              </button>
-            )}
-          </div>
-        )}
+          ))}
+          {selected.length > 0 && (
+            <button type="button" onClick={() => setSelection({})}>
+              Clear selection
+            </button>
+          )}
+        </div>
+      )}
       {isSummarized && <SummaryPanel collection={collection} list={list} />}
       <RecordsTable
         key={name}
@@ -112,7 +133,7 @@ export function CollectionView({ collection }: { readonly collection: Collection
         sort={sort}
         onSort={(field, isMore) => changeView((next) => changeSort(next, sort, field, isMore))}
         selection={selection}
-        onSelect={mayDelete ? setSelection : undefined}
+        onSelect={mayDelete || (mayChange && updates?.bulk) ? setSelection : undefined}
         empty={
           <Empty collection={collection}>
             <p>Nothing here yet.</p>
@@ -124,17 +145,8 @@ export function CollectionView({ collection }: { readonly collection: Collection
           </Empty>
         }
       />
-      {dialog === 'delete' && (
-        <BulkDeleteDialog
-          collection={collection}
-          ids={selected}
-          view={view}
-          onClose={(left) => {
-            setDialog(undefined)
-            setSelection(Object.fromEntries(left.map((id) => [id, true])))
-          }}
-        />
-      )}
+      {dialog === 'delete' && <BulkDeleteDialog collection={collection} ids={selected} view={view} onClose={close} />}
+      {dialog === 'change' && <BulkChangeDialog collection={collection} ids={selected} view={view} onClose={close} />}
       {dialog === 'export' && (
         <ExportDialog
           collection={collection.name}

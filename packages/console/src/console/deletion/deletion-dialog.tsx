@@ -13,7 +13,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import type { NoticeAction } from '../ui/notices.tsx'
 import { ProblemView } from '../ui/problem-view.tsx'
 import { formatTime, visible } from '../ui/value.tsx'
-import { type Blocker, isFinal, noteDeletion, type Preview, useWorkplace } from './deletion.ts'
+import { type Blocker, isFinal, noteOutcome, type Preview, useWorkplace } from './deletion.ts'
 
 interface Props {
   readonly title: string
@@ -64,7 +64,8 @@ export function DeletionDialog({ title, collection, about, count, look, remove, 
       const response = await remove()
       onClose(true)
       const { deleted_count: gone = count } = (response.body ?? {}) as { readonly deleted_count?: number }
-      await noteDeletion(workplace, response, gone === undefined ? 'Deleted.' : `Deleted ${records(gone)}.`, action)
+      const done = gone === undefined ? 'Deleted.' : `Deleted ${records(gone)}.`
+      await noteOutcome(workplace, response, { ...words, done }, action)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       setRunning(false)
@@ -157,6 +158,8 @@ export function DeletionDialog({ title, collection, about, count, look, remove, 
     </Dialog>
   )
 }
+
+const words = { doing: 'A background job is deleting the records.', failed: 'The deletion failed.' }
 
 const records = (count: number) => countOf(count, 'record')
 

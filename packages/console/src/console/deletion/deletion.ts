@@ -58,11 +58,18 @@ export function cascadesOf({ catalog: { collections } }: Connection, { name }: C
   return [...reached].slice(1)
 }
 
-/** Says what a response to a deletion means, now and, where a job does the work, at the end of the job. */
-export async function noteDeletion(
+/** What is said while a job makes a change, if it fails, and at the end. */
+interface OutcomeWords {
+  readonly doing: string
+  readonly failed: string
+  readonly done: string
+}
+
+/** Says what a response to a large change means, now and, where a job does the work, at the end of the job. */
+export async function noteOutcome(
   { connection, client }: Workplace,
   { status, body }: Pick<ApiResponse, 'status' | 'body'>,
-  text: string,
+  { doing, failed, done }: OutcomeWords,
   action?: NoticeAction,
 ): Promise<void> {
   // The view of a deleted record leaves the page first, or it would read the record again.
@@ -71,15 +78,15 @@ export async function noteDeletion(
   if (status === 202) {
     const { job_id: id } = body as { readonly job_id: string }
     const open = { label: 'Show the job', run: () => navigate(`/-/jobs/${id}`) }
-    notify('waiting', 'A background job is deleting the records.', open)
+    notify('waiting', doing, open)
     const { error } = await endOf(connection, id)
     void refreshAll(client, connection)
     if (error !== null) {
-      notify('failed', `The deletion failed. ${error['detail']}`, open)
+      notify('failed', `${failed} ${error['detail']}`, open)
       return
     }
   }
-  notify('done', text, action)
+  notify('done', done, action)
 }
 
 async function endOf({ send }: Connection, id: string): Promise<Job> {

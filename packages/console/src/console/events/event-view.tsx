@@ -5,7 +5,7 @@ import { useConnection } from '../interface/connection.tsx'
 import { type RecordData, useRecord } from '../interface/records.ts'
 import { ReadOnly } from '../records/read-only.tsx'
 import { DetailPage } from '../ui/detail-page.tsx'
-import { historyAddress, Moment, type RecordEvent, RecordLink, recordNameOf } from './event.tsx'
+import { eventsAddress, Moment, type RecordEvent, RecordLink, recordNameOf } from './event.tsx'
 
 export default function EventView({ id }: { readonly id: string }): ReactNode {
   const connection = useConnection()
@@ -19,7 +19,7 @@ export default function EventView({ id }: { readonly id: string }): ReactNode {
       buttons={
         event && (
           <>
-            <Link className="button" to={historyAddress(event.collection, event.record)}>
+            <Link className="button" to={eventsAddress(event.collection, event.record)}>
               History of the record
             </Link>
             {connection.catalog.collections.has('deliveries') && (

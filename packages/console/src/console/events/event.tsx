@@ -24,7 +24,7 @@ export function eventsOf({ catalog }: Connection, { name }: Collection): Collect
 }
 
 /** The address of the events of a record. */
-export function historyAddress(collection: string, record: string): string {
+export function eventsAddress(collection: string, record: string): string {
   return `/-/events?${new URLSearchParams({ collection, record })}`
 }
 

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Collection } from '../interface/catalog.ts'
-import { useConnection } from '../interface/connection.tsx'
+import { mayReadHistory, useConnection } from '../interface/connection.tsx'
 import { collectionKey, type Page } from '../interface/records.ts'
-import { eventsOf, historyAddress, Moment, type RecordEvent } from './event.tsx'
+import { eventsAddress, eventsOf, Moment, type RecordEvent } from './event.tsx'
 
 /** How many events the page of a record shows. */
 const shown = 8
@@ -32,7 +32,7 @@ export function History({ collection, id }: Props): ReactNode {
   if (data === undefined || data.length === 0) return null
   return (
     <nav aria-label="History of the record">
-      <h2>History</h2>
+      <h2>{mayReadHistory(connection, collection) ? 'Events' : 'History'}</h2>
       <ul className="related">
         {data.slice(0, shown).map((event) => (
           <li key={event.id}>
@@ -42,7 +42,7 @@ export function History({ collection, id }: Props): ReactNode {
       </ul>
       {data.length > shown && (
         <p>
-          <Link to={historyAddress(collection.name, id)}>All events of the record</Link>
+          <Link to={eventsAddress(collection.name, id)}>All events of the record</Link>
         </p>
       )}
     </nav>

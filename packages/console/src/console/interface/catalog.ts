@@ -71,6 +71,8 @@ interface CollectionExtension {
   readonly within?: { readonly field: string; readonly collection: string }
   readonly owner?: string
   readonly deletion?: Deletion
+  /** Older servers change no records together. */
+  readonly updates?: Updates
   readonly preconditions?: 'optional' | 'required'
 }
 
@@ -95,6 +97,13 @@ export interface Deletion {
   readonly grace_period?: number
   readonly restorable?: boolean
   /** The most records of one bulk deletion; `false`: there is none. */
+  readonly bulk: number | false
+  readonly by_filter: boolean
+}
+
+/** What changes several records. */
+interface Updates {
+  /** The most records of one array; `false`: the collection takes none. */
   readonly bulk: number | false
   readonly by_filter: boolean
 }

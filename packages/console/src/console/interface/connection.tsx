@@ -13,7 +13,7 @@ import { session, updateSession } from './session.ts'
 export type Granted = 'all' | 'some' | 'none'
 
 /** The actions that a declaration permits or refuses. */
-export type Action = 'read' | 'create' | 'update' | 'delete' | 'restore' | 'read_deleted'
+export type Action = 'read' | 'create' | 'update' | 'delete' | 'restore' | 'read_deleted' | 'read_history'
 
 /** A rule as it is declared, such as `role:admin`, `owner` or `{ where: … }`. */
 export type Rule = string | Readonly<Record<string, unknown>>
@@ -58,6 +58,11 @@ export function grantOf({ caller }: Connection, collection: string, action: Acti
 /** Whether the caller has a recycle bin for a collection. */
 export function hasBin(connection: Connection, { name, deletion }: Collection): boolean {
   return deletion?.restorable === true && grantOf(connection, name, 'read_deleted') !== 'none'
+}
+
+/** Whether the records of a collection have a history that the caller may read. */
+export function mayReadHistory(connection: Connection, { name }: Collection): boolean {
+  return grantOf(connection, name, 'read_history') !== 'none'
 }
 
 interface Props {

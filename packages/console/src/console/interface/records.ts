@@ -1,5 +1,6 @@
 /** Reads and changes of records, with the entity tags that keep two people from overwriting each other. */
 import { type QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query'
+import type { Collection } from './catalog.ts'
 import { type Connection, useConnection } from './connection.tsx'
 import type { Problem } from './problem.ts'
 
@@ -29,6 +30,11 @@ export interface Page {
 /** The path of a record. */
 export function recordPath(collection: string, id: string): string {
   return `/${collection}/${encodeURIComponent(id)}`
+}
+
+/** The address of the view of a record's history. */
+export function historyAddress({ name }: Pick<Collection, 'name'>, id: string): string {
+  return `/-/history${recordPath(name, id)}`
 }
 
 /** The key under which everything of a collection is cached; lists and records begin with it. */

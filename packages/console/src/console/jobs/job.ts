@@ -25,6 +25,7 @@ const kinds: Readonly<Record<string, string>> = {
   deletion: 'Delete a record',
   'bulk-deletion': 'Delete chosen records',
   'filtered-deletion': 'Delete all that match a filter',
+  update: 'Change all that match a filter',
   restoration: 'Restore a record and what was deleted with it',
   purge: 'Remove deleted records for good',
   export: 'Export',

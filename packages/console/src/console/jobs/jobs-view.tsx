@@ -17,7 +17,7 @@ export default function JobsView(): ReactNode {
   return (
     <>
       <h1>Jobs</h1>
-      <p className="quiet">Long work runs in the background: exports, and deletions of many records.</p>
+      <p className="quiet">Long work runs in the background: exports, and changes and deletions of many records.</p>
       {error !== null && <ProblemView problem={error} again={() => void refetch()} />}
       <SmallTable titles={['Job', 'State', 'Started by', 'Started']} actions>
         {data?.body.data.map((job) => (

@@ -1,17 +1,19 @@
 /** One record: read, edit with the tag of what was read, delete, and go to what belongs to it. */
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { Link } from 'wouter'
 import { shortId } from '../collections/record-cell.tsx'
 import { DeleteDialog } from '../deletion/delete-dialog.tsx'
 import { History } from '../events/history.tsx'
 import { draftKey, keepDraft, onlyFields, patchOf, useDraft, type Values } from '../forms/draft.ts'
 import { RecordForm, sentFields } from '../forms/record-form.tsx'
 import { type Collection, labelOf, namingField } from '../interface/catalog.ts'
-import { type Connection, grantOf, hasBin, useConnection } from '../interface/connection.tsx'
+import { type Connection, grantOf, hasBin, mayReadHistory, useConnection } from '../interface/connection.tsx'
 import { own } from '../interface/own.ts'
 import { Problem, type ProblemEntry } from '../interface/problem.ts'
 import {
   collectionKey,
+  historyAddress,
   type RecordData,
   recordPath,
   refreshAll,
@@ -46,8 +48,11 @@ export function RecordView({ collection, id }: Props): ReactNode {
         </h1>
         <ProblemView problem={error} again={() => void refetch()} />
         {error.status === 404 && hasBin(connection, collection) && (
-          <p>
+          <p className="row">
             <a href={`#/-/bin/${collection.name}`}>Look in the recycle bin</a>
+            {mayReadHistory(connection, collection) && (
+              <Link to={historyAddress(collection, id)}>Look at its history</Link>
+            )}
           </p>
         )}
         {error.status === 403 && <WhyNot collection={collection} action="read" />}
@@ -123,6 +128,11 @@ function LoadedRecord({ collection, latest, isGone, refetch }: LoadedProps): Rea
   return (
     <>
       <RecordHead collection={collection} record={base.record}>
+        {mayReadHistory(connection, collection) && (
+          <Link className="button" to={historyAddress(collection, id)}>
+            History
+          </Link>
+        )}
         {mayDelete && (
           <button type="button" className="danger" onClick={() => setDeleting(true)}>
             Delete
@@ -253,7 +263,7 @@ function RecordHead({ collection, record, children }: HeadProps): ReactNode {
         <bdi>{brief(typeof name === 'string' && name.trim() !== '' ? name : shortId(record.id))}</bdi>
       </h1>
       <span className="spring" />
-      {children}
+      <span className="row">{children}</span>
     </div>
   )
 }

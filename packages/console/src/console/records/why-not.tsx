@@ -15,6 +15,7 @@ const verbs: Readonly<Record<Action, string>> = {
   delete: 'delete',
   restore: 'restore',
   read_deleted: 'see deleted',
+  read_history: 'see the history of',
 }
 
 export function WhyNot({ collection, action }: Props): ReactNode {

@@ -97,8 +97,8 @@ interface LinkProps extends Props {
 
 function MenuLink({ to, onChoose, children }: LinkProps): ReactNode {
   const [path] = useLocation()
-  // A record, the form of a new one and the recycle bin belong to their collection.
-  const isActive = `${path}/`.replace(/^\/-\/(?:new|bin|import)(?=\/)/, '').startsWith(`${to}/`)
+  // A record, its history, the form of a new one and the recycle bin belong to their collection.
+  const isActive = `${path}/`.replace(/^\/-\/(?:new|bin|import|history)(?=\/)/, '').startsWith(`${to}/`)
   return (
     <Link to={to} onClick={onChoose} className={isActive ? 'active' : ''} aria-current={isActive ? 'page' : undefined}>
       {children}

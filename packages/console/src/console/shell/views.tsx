@@ -18,6 +18,7 @@ import KeysView from '../keys/keys-view.tsx'
 import { Overview } from '../overview/overview.tsx'
 import NewRecordView from '../records/new-record-view.tsx'
 import { RecordView } from '../records/record-view.tsx'
+import RevisionsView from '../revisions/revisions-view.tsx'
 import { Boundary } from '../ui/boundary.tsx'
 import VersionsView from '../versions/versions-view.tsx'
 import DeliveriesView from '../webhooks/deliveries-view.tsx'
@@ -62,6 +63,9 @@ export function Views(): ReactNode {
         <Route path="/-/health" component={HealthView} />
         <Route path="/-/bin/:collection">{({ collection }) => <Known name={collection} view={BinView} />}</Route>
         <Route path="/-/new/:collection">{({ collection }) => <Known name={collection} view={NewRecordView} />}</Route>
+        <Route path="/-/history/:collection/:id">
+          {({ collection, id }) => <Known name={collection} id={decoded(id)} view={RevisionsView} />}
+        </Route>
         <Route path="/-/import/:collection">{({ collection }) => <Known name={collection} view={ImportView} />}</Route>
         <Route path="/:collection">{({ collection }) => <Declared name={collection} view={CollectionView} />}</Route>
         <Route path="/:collection/:id">

@@ -215,7 +215,8 @@ function checkOperators(
       part.report('works on texts alone', remedy, 'INVALID_OPERATOR')
     } else if (operator.operand !== 'list') checkValue(part, field, operator, subject)
     else if (!Array.isArray(value) || value.length === 0) {
-      part.mustBe('an array of values', `Write { ${name}: [${show(value)}] }.`, codeOfNoList(part))
+      const remedy = Array.isArray(value) ? 'List one value at least.' : `Write { ${name}: [${show(value)}] }.`
+      part.mustBe('an array of values', remedy, codeOfNoList(part))
     } else {
       checkDays(part, value, field, subject)
       for (const each of part.items()) checkValue(each, field, operator, subject)

@@ -1,6 +1,6 @@
 /** Checks what concerns the whole interface: its name, limits, rates (LIM-1) and versions (VER-1 to VER-4). */
 import { countedActions, limitDefaults } from '../limits.ts'
-import { eventCollections } from '../names.ts'
+import { eventCollections, historyCollection } from '../names.ts'
 import { suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
 import { momentOf } from '../time.ts'
@@ -50,28 +50,35 @@ function checkAction(part: Part, name: string, collections: readonly string[]): 
     part.report('is every request', 'Write limits.rate.caller instead.')
   } else if (collection !== '*' && !collections.includes(collection)) {
     part.report(`names a collection that is not declared: ${show(collection)}`, suggest(collection, collections))
-  } else if (action === 'readDeleted') {
+  } else if (action === 'readDeleted' || action === 'readHistory') {
     part.report('is counted as reading', `Write "${collection}.read".`)
   } else if (action !== '*' && !(countedActions as readonly string[]).includes(action)) {
     part.report(`names no action: ${show(action)}`, suggest(action, countedActions))
   }
 }
 
-/** Checks how long events are kept, and the names that the interface keeps for itself where there are any. */
+/** Checks how long events are kept, and the names that the interface keeps for itself where something needs them. */
 function checkEvents(declaration: Part): void {
   checkDuration(declaration.key('limits').key('events').key('retention'), 'Write a longer one, such as "P7D".')
   const resources = declaration.key('resources').entries()
-  const [first] = resources.filter(([, { record }]) => record['events'] === true)
-  if (first === undefined) return
-  const message = `is a name that the interface keeps for itself, because ${first[0]} has events`
-  const remedyFor = (name: string) => `Choose another name, such as "my-${name}", or remove "events" from ${first[0]}.`
-  for (const [name, part] of resources) {
-    if (eventCollections.includes(name)) part.reportKey(message, remedyFor(name))
+  const [events] = resources.filter(([, { record }]) => record['events'] === true)
+  if (events !== undefined) checkTaken(declaration, events[0], 'events', eventCollections)
+  const [history] = resources.filter(([, { record }]) => record['history'] === true || isObject(record['history']))
+  if (history !== undefined) checkTaken(declaration, history[0], 'history', [historyCollection])
+}
+
+/** Checks that no collection has a name that the interface keeps for itself, because a resource has a feature. */
+function checkTaken(declaration: Part, first: string, feature: string, names: readonly string[]): void {
+  const has = feature === 'history' ? 'a history' : feature
+  const message = `is a name that the interface keeps for itself, because ${first} has ${has}`
+  const remedyFor = (name: string) => `Choose another name, such as "my-${name}", or remove "${feature}" from ${first}.`
+  for (const [name, part] of declaration.key('resources').entries()) {
+    if (names.includes(name)) part.reportKey(message, remedyFor(name))
   }
   for (const change of declaration.key('changes').items()) {
-    // Older versions have events at the same addresses.
+    // Older versions have the same addresses.
     const was = change.key('was')
-    if (eventCollections.includes(was.text)) was.report(message, remedyFor(was.text))
+    if (names.includes(was.text)) was.report(message, remedyFor(was.text))
   }
 }
 

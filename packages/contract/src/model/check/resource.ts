@@ -5,7 +5,7 @@ import { actions, ruleCodeForm } from '../declaration.ts'
 import { eventKinds } from '../event.ts'
 import { suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
-import { parseDuration } from '../time.ts'
+import { parseDuration, parsePeriod } from '../time.ts'
 import { checkCondition } from './conditions.ts'
 import { checkFieldAccess } from './field-access.ts'
 import { checkFields } from './fields.ts'
@@ -26,6 +26,7 @@ export function checkResource(resource: ResourceView, resources: ResourceViews):
   const dependencies = checkAccess(resource, resources)
   checkPrepare(part.key('prepare'))
   checkEventFunctions(resource)
+  checkHistory(resource)
   checkFieldAccess(resource, resources, checkAccessRules)
   checkRules(resource, resources)
   return dependencies
@@ -307,6 +308,20 @@ function checkPrepare(prepare: Part): void {
   if (prepare.isAbsent) return
   if (typeof prepare.value === 'function') prepare.synchronous()
   else prepare.mustBe('a function', 'Write ({ next }) => ({ ...next }) in TypeScript or JavaScript, or remove it.')
+}
+
+/** Checks `history`, and that nobody is allowed to read what is not kept. */
+function checkHistory({ part }: ResourceView): void {
+  const history = part.key('history')
+  const keep = history.key('keep')
+  if (isObject(history.value)) {
+    const kept = parsePeriod(keep.text)
+    if (kept === undefined) keep.mustBe('an ISO 8601 duration', 'Write one such as "P1Y", "P90D" or "PT12H".')
+    else if (kept.months + kept.milliseconds === 0) keep.report('is no time at all', 'Write a longer one.')
+  }
+  const reading = part.key('access').key('readHistory')
+  if (reading.isAbsent || history.value === true || isObject(history.value)) return
+  reading.report('is about a history, which the resource does not have', 'Write history: true on the resource.')
 }
 
 /** Checks `on`: functions that run after a change (EVT-12). */

@@ -22,6 +22,7 @@ export interface CollectionTypesOf<Fields, Owner, Nested, Variant, All, Collecti
   readonly sort: SortTerm<Fields>
   readonly field: FieldNames<Fields>['shown'] | 'id' | 'created_at' | 'updated_at' | 'deleted_at'
   readonly nested: Nested & string
+  readonly unique: UniqueName<Fields> & string
   readonly relations: RelationsOf<All, Collection>
   readonly summary: SummaryTypesOf<Fields>
 }
@@ -44,6 +45,11 @@ type RecordOf<Fields, Variant> = Stamps & {
       })
 
 type Shown<Fields, Name extends keyof Fields> = Has<Fields[Name], 'writeOnly'> extends true ? never : Name
+
+/** The fields whose values identify a record. */
+type UniqueName<Fields> = {
+  [Name in keyof Fields]: Has<Fields[Name], 'unique'> extends true ? Shown<Fields, Name> : never
+}[keyof Fields]
 
 /** Whether only the server sets the field. */
 type IsServers<Fields, Name extends keyof Fields, Owner> = Name extends Owner

@@ -38,6 +38,7 @@ const rates = objectOf<NonNullable<Limits['rate']>>(
   {
     caller: rate('The requests of one caller.', limitDefaults.callerRate),
     address: rate('The failed authentications from one address.', limitDefaults.addressRate),
+    changes: rate('The records that one caller changes, with one request or many. Undeclared: any number.'),
     actions: mapOf(
       rate('The requests of one caller for these actions.'),
       'Rates of single actions, by `collection.action`. `*` stands for all collections or all actions: `*.create`.',

@@ -6,6 +6,7 @@ import {
   type BusinessRule,
   type DeletionDeclaration,
   type FieldAccessDeclaration,
+  type HistoryDeclaration,
   type ResourceDeclaration,
   ruleCodeForm,
 } from '../declaration.ts'
@@ -101,6 +102,9 @@ export const rule: Node = {
 
 /** The form of durations, as a pattern. */
 export const duration = '^P(?=[\\dT])(?:\\d+W)?(?:\\d+D)?(?:T(?=\\d)(?:\\d+H)?(?:\\d+M)?(?:\\d+S)?)?$'
+
+/** The form of durations that may have years and months. */
+const period = duration.replace('(?:\\d+W)?', '(?:\\d{1,3}Y)?(?:\\d{1,4}M)?(?:\\d+W)?')
 
 const bound = (least: number, most: number, key: string, description: string): Node => ({
   ...{ type: 'object', properties: { [key]: whole(least, most, description) }, required: [key] },
@@ -270,6 +274,7 @@ const actionDescriptions: Readonly<Record<Action, string>> = {
   delete: 'Who may delete records.',
   restore: 'Who may restore deleted records.',
   readDeleted: 'Who may read deleted records.',
+  readHistory: 'Who may read former states of the records that they may read.',
 }
 
 const summaryExample = "Write summaries: { by_status: { group: ['status'], sum: ['price'] } }."
@@ -393,6 +398,26 @@ export const resource = objectOf<ResourceDeclaration>(
       summaryExample,
       { propertyNames: summaryName, examples: [{ by_status: { group: ['status'], sum: ['price'] } }] },
     ),
+    history: {
+      description:
+        'Each state of each record is kept, with the caller and the time of the change, and is read at ' +
+        '`/{collection}/{id}/revisions` and by `Accept-Datetime`.',
+      anyOf: [
+        { type: 'boolean' },
+        objectOf<HistoryDeclaration>(
+          'How long former states are kept.',
+          {
+            keep: {
+              description: 'An ISO 8601 duration. A state is removed when its successor is older than this.',
+              ...{ type: 'string', pattern: period, examples: ['P1Y', 'P90D'], wording: 'elsewhere' },
+            },
+          },
+          {},
+          { write: 'Write history: { keep: "P90D" }.' },
+        ),
+      ],
+      ...{ default: false, wording: 'elsewhere' },
+    },
   },
   { write: 'Write { fields: { title: { type: "string" } } }.' },
 )

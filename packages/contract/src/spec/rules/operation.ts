@@ -61,7 +61,8 @@ const limits: RuleSection = {
       sentence:
         'Too many requests are answered with 429 and an accurate Retry-After. Limits hold for a caller and for an ' +
         'address that fails to authenticate, and can be shared between servers; clients whose address is unknown ' +
-        'count as one address.',
+        'count as one address. Where `limits.rate.changes` is declared, a request also counts the records that it ' +
+        'changes.',
     },
     {
       id: 'LIM-2',

@@ -1,4 +1,5 @@
 /** Checks what was found in a database: its server, the pending migration, maintenance, jobs, and the clock. */
+import { counted } from 'resourced-check/terminal'
 import { withoutCredentials } from 'resourced-contract/model/credentials'
 import { timestamp } from 'resourced-contract/model/time'
 import type { Pending } from '../../storage/migration/apply.ts'
@@ -65,11 +66,11 @@ function ofMigration({ steps, refused }: Pending, isUsed: boolean): Diagnosis {
   const remedy = 'Run npx resourced migrate to see every change, and npx resourced migrate --apply to make them.'
   const impossible = steps.find((step) => step.impossible)
   if (impossible !== undefined) return problem(check, `A change is impossible: ${impossible.sentence}.`, remedy)
-  const number = steps.length === 1 ? '1 change' : `${steps.length} changes`
   const created = new Set(steps.flatMap((step) => (step.kind === 'create-table' ? [step.table] : [])))
   const losing = steps.filter((step) => needsCount(step) && !created.has(step.table))
   const [first] = losing
-  if (first === undefined) return ok(check, `The next start makes ${number} that lose no data.`)
+  if (first === undefined)
+    return ok(check, `The next start makes ${counted(steps.length, 'change')} that lose no data.`)
   const others = losing.length > 1 ? `, and ${losing.length - 1} more` : ''
   return problem(
     check,

@@ -4,6 +4,7 @@
  */
 import type { AccessRule } from 'resourced-contract/model/declaration'
 import { keywordsOf } from 'resourced-contract/model/keywords'
+import { isHistory } from 'resourced-contract/model/recorded'
 import { relationsOf } from 'resourced-contract/model/relations'
 import {
   type Catalog,
@@ -20,7 +21,7 @@ import type { ResourceNames } from './schemas.ts'
 
 /** Describes a collection. Field names and collections are those of the document's version. */
 export function collectionExtension(catalog: Catalog, resource: Resource, { one }: ResourceNames): Json {
-  const { name, made, fields, owner, within, deletion, updates, preconditions, filterables } = resource
+  const { name, made, fields, owner, within, deletion, preconditions, filterables } = resource
   const isWritable = made === 'by-clients'
   const operators = new Map(
     filterables.map((each) => [each.name, [...(each.isArray ? [] : ['eq']), ...operatorsFor(each)]]),
@@ -29,7 +30,10 @@ export function collectionExtension(catalog: Catalog, resource: Resource, { one 
     Object.fromEntries(members.map((each) => [each.name.slice(name.length + 1), operators.get(each.name)]))
   const relations = [...relationsOf(catalog, resource).values()].map(({ name, ...relation }) => [name, relation])
   const sortable = new Set(sortableNames(resource))
-  const described = ['id', ...fields.map(({ name }) => name), 'created_at', 'updated_at'].map((name) => {
+  // What clients neither see nor send is not theirs.
+  const shown = fields.filter(({ writeOnly }) => !isHistory(resource) || !writeOnly)
+  const stamps = isHistory(resource) ? ['created_at'] : ['created_at', 'updated_at']
+  const described = ['id', ...shown.map(({ name }) => name), ...stamps].map((name) => {
     const field = resource.field.get(name)
     const traits = {
       ...traitsOf(field),
@@ -53,7 +57,7 @@ export function collectionExtension(catalog: Catalog, resource: Resource, { one 
     search: fields.some(({ search }) => search),
     ...(within !== undefined && { within: { field: within.field, collection: within.collection } }),
     ...(owner !== undefined && { owner }),
-    ...(isWritable && { deletion: deletionOf(deletion), updates: { by_filter: updates.byFilter }, preconditions }),
+    ...(isWritable && { deletion: deletionOf(deletion), updates: updatesOf(catalog, resource), preconditions }),
   }
 }
 
@@ -87,4 +91,9 @@ function deletionOf({ variant, gracePeriod, restorable, bulk, byFilter }: Resour
     bulk: bulk?.max ?? false,
     by_filter: byFilter,
   }
+}
+
+function updatesOf({ limits }: Catalog, { updates, preconditions }: Resource): Json {
+  // An array has no conditions (BLK-2).
+  return { bulk: preconditions === 'required' ? false : limits.bulk, by_filter: updates.byFilter }
 }

@@ -3,15 +3,16 @@ import { relationsOf } from 'resourced-contract/model/relations'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { streamType } from 'resourced-contract/spec/media-types'
 import { bulkDeletionRequest, type Components, type Json, object, refTo, usualBulk } from './components.ts'
-import { manyChanges, manyCreation, manyUpdate } from './many-operations.ts'
+import { manyAnswer, manyChanges } from './many-operations.ts'
 import {
+  datetimeParameters,
   filterParameters,
   listParameters,
   shapingParameters,
   sharedParameters,
   summaryParameters,
 } from './parameters.ts'
-import { codesOf, deletedWith, type OperationKind, type Problems } from './problems.ts'
+import { codesOf, deletedWith, type OperationKind, type Problems, referringTo } from './problems.ts'
 import { answer, body, contentOf, sharedResponse } from './responses.ts'
 import type { ResourceNames } from './schemas.ts'
 
@@ -67,7 +68,7 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
         operationId: `create${names.one}${of}`,
         tags: [resource.name],
         summary: `Create one of the ${resource.name}${under}`,
-        description: 'With a key it is safe to repeat.',
+        description: 'With a key it is safe to repeat. An array creates all of its records or none.',
         parameters: creationHeaders,
         requestBody: body(['application/json'], refTo('schemas', `${names.one}Create${nested ? 'Nested' : ''}`)),
         ...responses('create', resource, parts, nested, {
@@ -81,9 +82,9 @@ export function collectionPath(resource: Resource, parts: OperationParts, parent
             ),
           ),
         }),
-        'x-many': manyCreation(`${names.one}Create${nested ? 'Nested' : ''}`, parts),
+        ...manyAnswer(names),
       },
-      ...(!nested && manyChanges(resource, parts)),
+      ...(!nested && manyChanges(resource, names, parts)),
     }),
     ...(updates && matchingUpdate(resource, parts)),
     ...(deletes && matchingDeletion(resource, parts)),
@@ -168,7 +169,7 @@ function matchingUpdate(resource: Resource, parts: OperationParts): Json {
         202: accepted,
         204: deleted,
       }),
-      'x-many': manyUpdate(parts),
+      ...manyAnswer(parts.names),
     },
   }
 }
@@ -190,13 +191,16 @@ export function shownPath(resource: Resource, parts: OperationParts): Json {
       tags: [resource.name],
       summary: `Read one of the ${resource.name}`,
       description: 'As it is now.',
-      parameters: sharedParameters('IfNoneMatch', 'IfModifiedSince'),
+      parameters: [
+        ...sharedParameters('IfNoneMatch', 'IfModifiedSince'),
+        ...(resource.history === undefined ? [] : datetimeParameters),
+      ],
       ...shaping(resource, parts),
       ...(hasRelations && { 'x-included': refTo('schemas', `${one}WithRelated`) }),
       ...responses('read', resource, parts, false, {
         200:
           resource.made === 'by-clients'
-            ? recordResponse(one, parts)
+            ? recordResponse(one, parts, resource.history !== undefined)
             : answer('The record.', job, refTo('schemas', one)),
         304: notModified,
       }),
@@ -333,8 +337,10 @@ function changedResponses(one: string, parts: OperationParts): Json {
 }
 
 /** The response that shows a record as it is, or as it was made. */
-function recordResponse(one: string, { components }: OperationParts): Json {
-  return sharedResponse(components, `${one}Changed`, answer('The record as it is now.', [], refTo('schemas', one)))
+function recordResponse(one: string, { components }: OperationParts, hasFormer = false): Json {
+  const schema = refTo('schemas', one)
+  if (!hasFormer) return sharedResponse(components, `${one}Changed`, answer('The record as it is now.', [], schema))
+  return answer('The record as it is, or was at the time that is asked for.', ['Memento-Datetime'], schema)
 }
 
 /** The responses of an operation: those given, and its errors. */
@@ -345,5 +351,10 @@ function responses(
   nested: boolean,
   successes: Json,
 ): Json {
-  return problems.of(codesOf(kind, resource, nested, deletedWith(catalog, resource)), successes)
+  const deletedToo = deletedWith(catalog, resource)
+  const codes = codesOf(kind, resource, nested, deletedToo)
+  // A change by filter may hold the records that its own refer to.
+  const isHeld =
+    codes.includes('HAS_DEPENDENTS') && referringTo(catalog, deletedToo).some((each) => each.updates.byFilter)
+  return problems.of(isHeld ? [...codes, 'BEING_CHANGED'] : codes, successes)
 }

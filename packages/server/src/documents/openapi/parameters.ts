@@ -4,6 +4,7 @@
  * has, are in `x-ranges` of the document.
  */
 import { filterOperators, type Operator } from 'resourced-contract/model/operators'
+import { isHistory } from 'resourced-contract/model/recorded'
 import { relationsOf } from 'resourced-contract/model/relations'
 import { hasRelevance, relevance } from 'resourced-contract/model/relevance'
 import {
@@ -32,7 +33,7 @@ export function listParameters(resource: Resource, components: Components): Json
   const isByRelevance = hasRelevance(resource)
   const sorts = [...sortableNames(resource), ...(isByRelevance ? [relevance.name] : [])].join('|')
   const own = [
-    ...(resource.order === 'by-position' ? [after] : []),
+    ...(resource.order === 'by-position' && !isHistory(resource) ? [after] : []),
     queryParameter(
       'sort',
       `At most ${queryLimits.sortTerms} fields, separated by commas; \`-\` before one: descending.` +
@@ -48,6 +49,17 @@ export function listParameters(resource: Resource, components: Components): Json
     ...pageParameters,
   ]
 }
+
+/** The parameters that ask for the state of a record at a time. */
+export const datetimeParameters: readonly Json[] = [
+  {
+    ...{ name: 'Accept-Datetime', in: 'header', schema: { type: 'string', pattern: ' GMT$' } },
+    description:
+      'The state of the record at the end of this second (RFC 7089), for callers who may read its history. ' +
+      'A time in the future is the present.',
+  },
+  queryParameter('include_deleted', 'With `Accept-Datetime`: also of a deleted record.', { type: 'boolean' }),
+]
 
 /** The parameters of GET of a summary (SUM-1). `x-collection` has the names that they take. */
 export function summaryParameters(resource: Resource, components: Components): Json[] {

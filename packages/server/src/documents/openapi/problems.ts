@@ -3,6 +3,7 @@
  * has the codes that an operation can return, and the status of each code (DOC-7).
  */
 import type { RuleTrigger } from 'resourced-contract/model/declaration'
+import { isHistory } from 'resourced-contract/model/recorded'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { faults } from 'resourced-contract/spec/fault-entries'
 import type { FaultCode } from 'resourced-contract/spec/faults'
@@ -24,12 +25,14 @@ export type OperationKind =
   | 'delete-matching'
   | 'update-matching'
   | 'restore'
+  | 'erase-history'
   | 'create-key'
   | 'revoke-key'
   | 'create-webhook'
   | 'update-webhook'
   | 'delete-webhook'
   | 'create-delivery'
+  | 'transaction'
   | 'export'
   | 'export-content'
   | 'delete-job'
@@ -88,10 +91,11 @@ export function codesOf(
   const referring = resource?.fields.some((field) => field.reference) ? ['BEING_DELETED'] : []
   const pending = [
     ...(resource !== undefined && canBePending(resource) ? ['BEING_DELETED'] : []),
-    ...(deletedToo.some(({ updates }) => updates.byFilter) ? ['BEING_CHANGED'] : []),
+    ...([resource, ...deletedToo].some((each) => each?.updates.byFilter) ? ['BEING_CHANGED'] : []),
   ]
   const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...pending, ...deletedToo.flatMap((each) => ruleCodes(each, 'delete'))]
-  const streamed = resource?.order === 'by-position' ? ['EVENTS_EXPIRED', 'TOO_MANY_STREAMS'] : []
+  const isStreamed = resource?.order === 'by-position' && !isHistory(resource)
+  const streamed = isStreamed ? ['EVENTS_EXPIRED', 'TOO_MANY_STREAMS'] : []
   const including = resource?.made === 'by-clients' ? ['INCLUDE_TOO_LARGE'] : []
   const transitions = resource?.fields.some((field) => field.transitions) ? ['INVALID_TRANSITION'] : []
   switch (kind) {
@@ -144,6 +148,8 @@ export function codesOf(
       const usual = ['CONFLICT', 'BEING_DELETED', 'NOT_DELETED', 'REFERENCE_DELETED', 'TEXT_TOO_LONG']
       return [...always, ...keyed, 'NOT_FOUND', 'PRECONDITION_FAILED', ...usual, ...taken, ...rules]
     }
+    case 'erase-history':
+      return [...always, 'NOT_FOUND', 'PRECONDITION_FAILED', ...required]
     case 'create-key':
       return [...always, ...keyed, ...bodied, 'KEY_SHOWN_ONCE', 'KEY_QUOTA']
     case 'revoke-key':
@@ -156,6 +162,8 @@ export function codesOf(
       return [...always, 'NOT_FOUND', 'PRECONDITION_FAILED']
     case 'create-delivery':
       return [...always, ...keyed, ...bodied]
+    case 'transaction':
+      return [...always, ...keyed, ...bodied, 'OPERATION_NOT_ALLOWED', 'TRANSACTION_TOO_LARGE']
     case 'export':
       return [...always, ...keyed, ...bodied, 'EXPORT_QUOTA']
     case 'delete-job':
@@ -190,6 +198,11 @@ export function deletedWith(catalog: Catalog, resource: Resource): Resource[] {
     }
   }
   return [...found]
+}
+
+/** The resources that refer to any of some resources. */
+export function referringTo({ resources }: Catalog, targets: readonly Resource[]): Resource[] {
+  return targets.flatMap(({ dependents }) => dependents.flatMap(({ collection }) => resources.get(collection) ?? []))
 }
 
 /** Replaces the codes of business rules that are functions: those codes are not known in advance. */

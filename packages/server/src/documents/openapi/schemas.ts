@@ -5,15 +5,15 @@
 import { patternOf } from 'resourced-contract/model/decimal'
 import { keywordsOf, serverValueText } from 'resourced-contract/model/keywords'
 import { pluralOf } from 'resourced-contract/model/plural'
+import { isHistory, recordedNames } from 'resourced-contract/model/recorded'
 import { type Catalog, type Field, fieldAccessOf, type Resource } from 'resourced-contract/model/resource'
 import { groupsOf } from 'resourced-contract/model/summary'
 import { type Json, object, refTo, sharedSchemas, withoutDescriptions } from './components.ts'
-import { manySchema } from './many-operations.ts'
 import { relatedNames, relatedProperties, relatedSchema } from './related-schemas.ts'
 
 const id: Json = { type: 'string', format: 'uuid', readOnly: true, description: 'Assigned by the server.' }
 const stamp = (description: string): Json => ({ type: 'string', format: 'date-time', readOnly: true, description })
-const timestamps: Json = {
+const timestamps = {
   created_at: stamp('When it was created.'),
   updated_at: stamp('When it was last changed.'),
 }
@@ -22,7 +22,7 @@ const deletedAt: Json = { deleted_at: stamp('When it was deleted; only deleted r
 /**
  * The component schemas of a resource, by name.
  *
- * @param shown `recorded`: the names of the resources that events show in `data`; `hasRelations`: whether responses
+ * @param shown `recorded`: the names of the resources that events or revisions show; `hasRelations`: whether responses
  *   may include related records
  */
 export function resourceSchemas(
@@ -35,10 +35,14 @@ export function resourceSchemas(
       .filter((field) => !field.writeOnly)
       .map((field) => [
         field.name,
-        recorded.length > 0 && field.name === 'data' ? dataSchema(field, recorded) : shownField(resource, field),
+        recorded.length > 0 && field.name === recordedNames(resource).shown
+          ? dataSchema(field, recorded)
+          : shownField(resource, field),
       ]),
   )
-  const properties = { id, ...shown, ...timestamps }
+  // A revision never changes.
+  const { created_at } = timestamps
+  const properties = { id, ...shown, ...(isHistory(resource) ? { created_at } : timestamps) }
   const isKept = resource.deletion.variant === 'soft'
   return {
     [one]: {
@@ -61,6 +65,12 @@ export function resourceSchemas(
       [`${one}Many`]: manySchema(one),
     }),
   }
+}
+
+/** The schema of the response to an array (BLK-1, BLK-2). */
+function manySchema(one: string): Json {
+  const items = { anyOf: [refTo('schemas', one), { type: 'null' }] }
+  return object({ data: { type: 'array', 'x-repeats': true, items } }, ['data'])
 }
 
 /** The schema of a page of groups (SUM-1). */

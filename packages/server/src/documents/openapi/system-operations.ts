@@ -2,11 +2,13 @@
 
 import { keyBounds } from 'resourced-contract/model/catalog'
 import { operators } from 'resourced-contract/model/operators'
+import { isHistory } from 'resourced-contract/model/recorded'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import type { FaultCode } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { exportTypes, metricsType } from 'resourced-contract/spec/media-types'
 import { headers, idempotencyKeyPattern, type Json, object, refTo, withoutDescriptions } from './components.ts'
+import { revisionPath } from './history-operations.ts'
 import { collectionPath, type OperationParts, shownPath } from './operations.ts'
 import { fittingOperators, sharedParameters } from './parameters.ts'
 import { codesOf, type Problems } from './problems.ts'
@@ -27,6 +29,7 @@ export function systemPaths(catalog: Catalog, partsOf: (resource: Resource) => O
       const webhooks = catalog.system.get('webhooks') as Resource
       return deliveryPaths(resource, parts, { resource: webhooks, names: partsOf(webhooks).names })
     }
+    if (isHistory(resource)) return revisionPath(resource, parts)
     if (resource.order === 'by-position') return eventPaths(resource, parts)
     return resource.made === 'for-clients' ? keyPaths(resource, parts) : jobPaths(resource, parts)
   })

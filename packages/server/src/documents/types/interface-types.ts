@@ -11,6 +11,7 @@ interface Traits {
   /** The operators of members of an object, by their path with dots. */
   readonly members?: Readonly<Record<string, readonly string[]>>
   readonly sort?: boolean
+  readonly unique?: boolean
 }
 
 /** The extension `x-collection`, as far as types depend on it. */
@@ -75,6 +76,7 @@ function collectionLines(collection: Collection, all: readonly Collection[], res
     each,
     `-${each}`,
   ])
+  const unique = Object.keys(properties).filter((field) => collection.fields[field]?.unique)
   const nested = all.filter((each) => each.within?.collection === name).map((each) => each.name)
   const deleted = deletion?.variant === 'soft' && !Object.hasOwn(properties, 'deleted_at') ? ['deleted_at'] : []
   return [
@@ -97,6 +99,7 @@ function collectionLines(collection: Collection, all: readonly Collection[], res
         .map(quoted),
     )}`,
     `    readonly nested: ${union(nested.map(quoted))}`,
+    `    readonly unique: ${union(unique.map(quoted))}`,
     ...summaryLines(collection, properties, resolve),
     ...(within === undefined ? [] : [`    readonly within: ${quoted(String(within.field))}`]),
     ...['    readonly relations: {', ...relationLines(collection), '    }'],

@@ -14,7 +14,6 @@ import { everyMethod } from '../../request/target.ts'
 import { isLeaving } from '../../versions/versions.ts'
 import type { Observation, Observe } from './observe.ts'
 import { packageVersion } from './package-version.ts'
-import { tallyRequests } from './request-tally.ts'
 
 /** Collected metrics. */
 export interface Metrics {
@@ -48,7 +47,19 @@ export async function collectMetrics(): Promise<Metrics> {
   const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client')
   const registry = new Registry()
   const registers = [registry]
-  const requests = await tallyRequests(registry, buckets)
+  const requests = new Counter({
+    name: 'resourced_requests_total',
+    help: 'Requests answered.',
+    labelNames: ['method', 'route', 'status'],
+    registers,
+  })
+  const requestDurations = new Histogram({
+    name: 'resourced_request_duration_seconds',
+    help: 'How long requests took until their answer was ready to be sent.',
+    labelNames: ['method', 'route', 'status'],
+    buckets,
+    registers,
+  })
   const commitDurations = new Histogram({
     name: 'resourced_commit_duration_seconds',
     help: 'How long commits took, from their first statement until they were on the disk.',
@@ -117,7 +128,8 @@ export async function collectMetrics(): Promise<Metrics> {
     const { route = 'other', status } = observation
     running--
     versions.count(observation)
-    requests.count(method, route, status, observation.duration / 1_000)
+    requests.inc({ method, route, status })
+    requestDurations.observe({ method, route, status: `${Math.floor(status / 100)}xx` }, observation.duration / 1_000)
     if (status >= 500) failures.inc({ code: observation.code ?? 'other' })
   }
 

@@ -14,6 +14,15 @@ export interface Share {
   readonly quota: Quota
   /** A caller's id, or an address. */
   readonly of: string
+  /** How much is counted; 1 where left out. */
+  readonly amount?: number
+  /** What is counted has happened already, so it counts beyond the quota too. */
+  readonly hasHappened?: boolean
+}
+
+/** Whether a share has room, of which so much is used. */
+export function hasRoom({ quota, amount = 1, hasHappened = false }: Share, used: number): boolean {
+  return hasHappened || used + amount <= quota.most
 }
 
 /** The state of a quota after a request was counted. */
@@ -120,10 +129,10 @@ export function sharedCounter(now: () => number, { table, lock, salt }: Windows 
     try {
       const passes = shares.every((share) => {
         const place = find(share, at)
-        return place < 0 ? share.quota.most > 0 : numbers[place + 1]! < share.quota.most
+        return hasRoom(share, place < 0 ? 0 : numbers[place + 1]!)
       })
       const standings = shares.map((share) => {
-        const { quota } = share
+        const { quota, amount = 1 } = share
         let place = find(share, at)
         if (place < 0) {
           if (!passes) return unused(quota)
@@ -132,8 +141,8 @@ export function sharedCounter(now: () => number, { table, lock, salt }: Windows 
           numbers[place] = at + lengthOf(quota)
           numbers[place + 1] = 0
         }
-        if (passes) numbers[place + 1]! += 1
-        return { quota, left: quota.most - numbers[place + 1]!, until: numbers[place]! - at }
+        if (passes) numbers[place + 1]! += amount
+        return { quota, left: Math.max(0, quota.most - numbers[place + 1]!), until: numbers[place]! - at }
       })
       return { passes, standings }
     } finally {

@@ -24,6 +24,12 @@ export interface RateLimiter {
   /** Counts a request of a caller. */
   admit(caller: string, found: Found, method: string): Promise<RateDecision>
   /**
+   * Counts the records that a request changes, or has changed; `undefined`: they are not limited.
+   *
+   * @param hasHappened they are changed already, so none is refused
+   */
+  change(caller: string, records: number, hasHappened?: boolean): Promise<RateDecision | undefined>
+  /**
    * Counts a failed authentication. Returns a refusal once there were too many.
    *
    * @param address empty if it is not known: all clients without an address share one limit
@@ -54,9 +60,11 @@ function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe): Rate
     return special.get(`${name}.${action}`) ?? usual
   }
 
-  function refusalOf({ passes, standings }: Counted): Fault | undefined {
+  const changes: Terms | undefined = rate.changes && termsOf([{ name: 'changes', ...rate.changes }])
+
+  function refusalOf({ passes, standings }: Counted, amount = 1): Fault | undefined {
     if (passes) return undefined
-    const spent = standings.filter(({ left }) => left === 0)
+    const spent = standings.filter(({ left }) => left < amount)
     for (const { quota } of spent) observe({ kind: 'refusal', quota: quota.name })
     return refusalFor(spent)
   }
@@ -66,6 +74,12 @@ function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe): Rate
       const { quotas, policy } = termsFor(found, method)
       const counted = await counter.count(quotas.map((quota) => ({ quota, of: id })))
       return { policy, limits: formatLimits(counted.standings), refusal: refusalOf(counted) }
+    },
+    async change(id, amount, hasHappened = false) {
+      if (changes === undefined) return undefined
+      const counted = await counter.count(changes.quotas.map((quota) => ({ quota, of: id, amount, hasHappened })))
+      const limits = formatLimits(counted.standings)
+      return { policy: changes.policy, limits, refusal: refusalOf(counted, amount) }
     },
     async fail(from) {
       // Clients without a known address share one limit; without any limit, they could guess credentials forever.
@@ -137,6 +151,7 @@ function refusalFor(spent: readonly Standing[]): Fault {
 
 function whatOf({ name }: Quota): string {
   if (name === 'caller') return 'requests'
+  if (name === 'changes') return 'changed records'
   return name === 'address' ? 'failed authentications from your address' : `requests for ${name}`
 }
 

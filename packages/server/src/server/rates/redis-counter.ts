@@ -8,7 +8,8 @@ import type { Observe } from '../observe/observe.ts'
 import type { Counted, Counter, Share } from './counter.ts'
 
 /**
- * Counts against all quotas or none, atomically. ARGV has the maximum and the window in milliseconds of each key. A
+ * Counts against all quotas or none, atomically. ARGV has the maximum, the window in milliseconds and
+ * the amount of each key. A
  * window with no time left has expired: Redis removes the key only a millisecond later, and `Retry-After` would be
  * wrong.
  */
@@ -17,13 +18,14 @@ local used, left, passes = {}, {}, 1
 for i, key in ipairs(KEYS) do
   used[i] = tonumber(redis.call('get', key) or 0)
   left[i] = redis.call('pttl', key)
-  if left[i] <= 0 then used[i], left[i] = 0, tonumber(ARGV[2 * i]) end
-  if used[i] >= tonumber(ARGV[2 * i - 1]) then passes = 0 end
+  if left[i] <= 0 then used[i], left[i] = 0, tonumber(ARGV[3 * i - 1]) end
+  if used[i] + tonumber(ARGV[3 * i]) > tonumber(ARGV[3 * i - 2]) then passes = 0 end
 end
 if passes == 1 then
   for i, key in ipairs(KEYS) do
-    used[i] = used[i] + 1
-    if used[i] == 1 then redis.call('set', key, 1, 'px', left[i]) else redis.call('incr', key) end
+    local amount = tonumber(ARGV[3 * i])
+    if used[i] == 0 then redis.call('set', key, amount, 'px', left[i]) else redis.call('incrby', key, amount) end
+    used[i] = used[i] + amount
   end
 end
 return { passes, used, left }
@@ -75,7 +77,11 @@ export function redisCounter({ url, prefix, fallback, observe }: RedisCounterOpt
 
 function argumentsOf(prefix: string, shares: readonly Share[]): [keys: string[], rates: number[]] {
   const keys = shares.map(({ quota, of }) => `${prefix}:${quota.name}:${of}`)
-  return [keys, shares.flatMap(({ quota }) => [quota.most, quota.window * 1_000])]
+  return [keys, shares.flatMap(numbersOf)]
+}
+
+function numbersOf({ quota, amount = 1, hasHappened = false }: Share): number[] {
+  return [hasHappened ? Number.MAX_SAFE_INTEGER : quota.most, quota.window * 1_000, amount]
 }
 
 function countedOf(shares: readonly Share[], [passes, used, left]: Reply): Counted {

@@ -108,7 +108,7 @@ export class EventStreams {
     if (!isKept || !(await this.#reaches(found.position))) throw expired()
     const mark = await store.mark(found.position)
     // The database has lost the event after which the stream would begin, and has given its position again.
-    if (found.mark !== undefined && found.mark !== mark && !(mark === 0 && (await store.floor()) > 0)) throw expired()
+    if (found.mark !== mark && !(mark === 0 && (await store.floor()) > 0)) throw expired()
     return { position: found.position, mark }
   }
 

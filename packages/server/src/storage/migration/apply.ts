@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import type { Catalog } from 'resourced-contract/model/resource'
 import sql from 'sql-template-tag'
 import { columnsOf, indexedColumns } from '../sql/columns.ts'
-import { formerKeys, layOut, type TableSpec, tablesFor } from '../sql/tables.ts'
+import { layOut, type TableSpec, tablesFor } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { type ExistingTable, planMigration, planVersionChange } from './diff.ts'
@@ -61,8 +61,8 @@ interface TakenSteps {
 /** A migration to a catalog. */
 export function migrationTo(catalog: Catalog, dialect: MigrationDialect, options: MigrateOptions): Migration {
   const desired = tablesFor(catalog, dialect.layout)
-  const names = new Set([...desired.map(({ name }) => name), formerKeys])
-  return { ...options, dialect, catalog, desired, concerned: options.keepsOthers === true ? names : undefined }
+  const concerned = options.keepsOthers === true ? new Set(desired.map(({ name }) => name)) : undefined
+  return { ...options, dialect, catalog, desired, concerned }
 }
 
 /**
@@ -290,6 +290,7 @@ export function declarationOf({ version, resources, system }: Catalog): Lineage[
     ...(resource.events ? ['events'] : []),
     ...(resource.summaries ?? []),
     ...(resource.totals ?? []),
+    ...(resource.history === undefined ? [] : ['history']),
   ])
   return { version, hash: createHash('sha256').update(JSON.stringify(tables)).digest('base64url').slice(0, 16) }
 }

@@ -3,7 +3,7 @@
  * between in an order that works.
  */
 import { type Catalog, isMapped, type MappedResource, resourceInVersion } from 'resourced-contract/model/resource'
-import { type ColumnSpec, formerKeys, type Held, type TableSpec } from '../sql/tables.ts'
+import type { ColumnSpec, Held, TableSpec } from '../sql/tables.ts'
 import { type MigrationStep, step } from './migration-step.ts'
 
 /** A column as it is. */
@@ -54,8 +54,7 @@ export interface ExistingSchema {
 export function planMigration(current: ExistingSchema, desired: readonly TableSpec[]): MigrationStep[] {
   const existing = new Map(current.tables.map((table) => [table.name, table]))
   const wanted = new Set(desired.map((table) => table.name))
-  const moves = existing.has(formerKeys) && wanted.has('api-keys')
-  const gone = current.tables.filter(({ name }) => !wanted.has(name) && !(moves && name === formerKeys))
+  const gone = current.tables.filter(({ name }) => !wanted.has(name))
   const missing = desired.filter((table) => !existing.has(table.name))
   const blocked = missing.filter((table) => current.foreign.includes(table.name))
   const created = missing.filter((table) => !blocked.includes(table))
@@ -71,7 +70,6 @@ export function planMigration(current: ExistingSchema, desired: readonly TableSp
     ...kept.flatMap(({ table, before }) => dropSearch(before, table)),
     ...gone.map(dropTable),
     ...created.map((spec) => step(spec.name, { kind: 'create-table', spec }, `create the table ${spec.name}`)),
-    ...desired.filter(({ name }) => moves && name === 'api-keys').map(moveKeys),
     // Before rows change, because each change increments the clock.
     ...present.filter(({ table, before }) => table.kind === 'resource' && before?.hasClock !== true).map(setClock),
     ...kept.flatMap(({ table, before }) => changeColumns(before, table)),
@@ -94,11 +92,6 @@ function blockedStep(table: TableSpec): MigrationStep {
 function dropTable(table: ExistingTable): MigrationStep {
   const { name } = table
   return step(name, { kind: 'drop-table' }, `drop the table ${name}`)
-}
-
-function moveKeys({ name, columns }: TableSpec): MigrationStep {
-  const derived = columns.filter((column) => column.derived !== undefined)
-  return step(name, { kind: 'move-keys', derived }, 'turn the API keys into records')
 }
 
 function setClock({ table: { name } }: { readonly table: TableSpec }): MigrationStep {

@@ -41,8 +41,6 @@ export type Change =
       readonly conversion: Conversion
       readonly field: Field
     }
-  /** Turns the API keys of a database from before keys were records into records. */
-  | { readonly kind: 'move-keys'; readonly derived: readonly ColumnSpec[] }
   /** Counts the records of a collection. */
   | { readonly kind: 'set-clock' }
   /** Numbers the records that have no number yet, in the order of their creation, and begins to count (RES-16). */

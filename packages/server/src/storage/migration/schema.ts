@@ -7,7 +7,7 @@ import { hyphenedForm, longestName } from 'resourced-contract/model/names'
 import type { Catalog } from 'resourced-contract/model/resource'
 import sql from 'sql-template-tag'
 import { columnTypes } from '../sql/columns.ts'
-import { formerKeys, type Held, indexPrefix, isSystemTable, type TableSpec } from '../sql/tables.ts'
+import { type Held, indexPrefix, isSystemTable, type TableSpec } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import type { ExistingColumn, ExistingSchema, ExistingTable } from './diff.ts'
@@ -204,7 +204,7 @@ function checkedShape(found: unknown): Shape {
 
 function isShapedTable(found: unknown): found is ShapedTable {
   const { name, columns, search } = (found ?? {}) as { readonly [Key in keyof ShapedTable]?: unknown }
-  const isNamed = typeof name === 'string' && (isSystemTable(name) || name === formerKeys || isCollection(name))
+  const isNamed = typeof name === 'string' && (isSystemTable(name) || isCollection(name))
   if (!isNamed || !Array.isArray(columns) || columns.length > mostColumns || !Array.isArray(search)) return false
   const names = new Set(columns.map((column) => column?.name))
   return columns.every(isShapedColumn) && names.size === columns.length && search.every((each) => names.has(each))

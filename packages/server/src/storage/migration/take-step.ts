@@ -9,7 +9,6 @@ import { newMark, newStride, nextClockSql, nextRevisionSql } from '../sql/marks.
 import {
   type ColumnSpec,
   createIndex,
-  formerKeys,
   type IndexSpec,
   isSystemTable,
   type Layout,
@@ -133,8 +132,6 @@ export function takeStep(dialect: MigrationDialect, step: MigrationStep, now: nu
       return renameColumns(dialect, step)
     case 'convert-column':
       return convertColumn(dialect, step)
-    case 'move-keys':
-      return moveKeys(dialect, step)
     case 'set-clock':
       return setClock(dialect, step.table)
     case 'number-records':
@@ -310,18 +307,6 @@ function* renameColumns(dialect: MigrationDialect, step: StepOf<'rename-columns'
       return { ...each, ...per, name: columns.get(each.name) ?? each.name }
     },
   })
-}
-
-/** Makes each key a record, and stores its hash separately. Every key stays as valid as it was. */
-function* moveKeys(dialect: MigrationDialect, step: StepOf<'move-keys'>): Transaction<void> {
-  const former = quoted(formerKeys)
-  const table = quoted(step.table)
-  yield sql`insert into resourced_key_hashes (key, hash) select id, hash from ${former}`
-  yield sql`insert into ${table} (id, subject, roles, hint, expires_at, revoked_at, created_at, updated_at, _revision)
-    select id, subject, roles, hint, expires_at, revoked_at, created_at, coalesce(revoked_at, created_at), 1
-      from ${former} order by created_at, id`
-  yield* dialect.fillDerived({ table: step.table, columns: step.derived, search: undefined, isNew: false })
-  yield sql`drop table ${former}`
 }
 
 /** Counts a collection's records, and begins its clock anew: the table may have been lost and created again. */

@@ -63,14 +63,18 @@ const refusedBefore = new WeakSet<Error>()
  * @returns the rows of the last one
  */
 export async function send(client: Client, statements: readonly Statement[]): Promise<Row[]> {
+  return (await sendEach(client, statements)).at(-1) ?? []
+}
+
+/** The same with the rows of all of them. */
+export async function sendEach(client: Client, statements: readonly Statement[]): Promise<readonly Row[][]> {
   const answers = await Promise.allSettled(statements.map((each) => client.prepareAndRun(each)))
   for (const [index, answer] of answers.entries()) {
     if (answer.status === 'fulfilled') continue
     if (index < statements.length - 1 && isFromServer(answer.reason)) refusedBefore.add(answer.reason)
     throw answer.reason
   }
-  const last = answers.at(-1)
-  return last?.status === 'fulfilled' ? last.value : []
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
 }
 
 /**

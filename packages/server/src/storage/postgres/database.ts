@@ -10,7 +10,7 @@ import { probeWrite, WriteProbe } from '../write-probe.ts'
 import { cancelOn, throwIfAbandoned } from './cancel.ts'
 import type { Client } from './client.ts'
 import { isAnswering, Pool, StallWatch } from './connections.ts'
-import { awaitCommit, beginOf, control, type Isolation, limiting, send, setTimeLeft } from './control.ts'
+import { awaitCommit, beginOf, control, type Isolation, limiting, send, sendEach, setTimeLeft } from './control.ts'
 import { isCanceled, isOfServer, isRestartable, isUnprepared, toStorageFault } from './errors.ts'
 import { GroupedChanges } from './grouped-changes.ts'
 import { hostsOf } from './hosts.ts'
@@ -332,6 +332,12 @@ export class Database implements Runner {
     const first = transaction.next([])
     if (first.done === true) return first.value
     let step: IteratorResult<Statement, T> = first
+    let { begin } = run
+    // A standalone change says it itself.
+    if (first.value.attributes) {
+      begin = [...begin, first.value]
+      step = transaction.next([])
+    }
     // Some transactions begin with more than a single statement can have.
     const isPlain = run.begin.length === 1 && run.begin[0] === control.readCommitted
     while (isPlain && step.done !== true) {
@@ -346,7 +352,9 @@ export class Database implements Runner {
     }
     if (step.done === true) return step.value
     const next = step
-    return this.#withConnection(this.#transactions, run, (client) => this.#runOne(client, transaction, next, run))
+    return this.#withConnection(this.#transactions, run, (client) =>
+      this.#runOne(client, transaction, next, { ...run, begin }),
+    )
   }
 
   async #runOne<T>(
@@ -369,7 +377,12 @@ export class Database implements Runner {
         continue
       }
       const limits = time?.statements(setTimeLeft) ?? []
-      const run = () => send(client, [...waiting, ...limits, value])
+      const before = [...waiting, ...limits]
+      const run = async () => {
+        if (value.together === undefined) return send(client, [...before, value])
+        const answers = await sendEach(client, [...before, ...value.together])
+        return answers.slice(before.length).map(([row]) => row as Row)
+      }
       const rows = await (time === undefined ? run() : time.spend(run))
       waiting = []
       step = transaction.next(rows)

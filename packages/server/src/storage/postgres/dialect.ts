@@ -12,7 +12,7 @@ import type { Dialect, RowWrite, WeightedText } from '../sql/dialect.ts'
 import { type ColumnSpec, defineColumn, type Held, type SearchSpec } from '../sql/tables.ts'
 import { mostOccurrences } from '../sql/values.ts'
 import { type Bound, firstRow, ignoringRows, standalone } from '../transaction.ts'
-import { eventTriggers, horizon, snapshotSource } from './event-triggers.ts'
+import { attribute, attributed, eventTriggers, horizon, snapshotSource } from './event-triggers.ts'
 import { slots, summaryTriggers, takeSlots } from './summary-triggers.ts'
 import { totalTriggers } from './total-triggers.ts'
 
@@ -183,6 +183,7 @@ export const postgres: Dialect = {
   orFail: empty,
   eventTriggers,
   snapshotSource,
+  attribute,
   horizon,
   lock: {
     hasOtherWriters: true,
@@ -200,8 +201,13 @@ export const postgres: Dialect = {
   tryAdvisoryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
   advisoryLock: (name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
   *writeRow(write) {
-    const { id, numbers, holders, answer, isWhole } = write
+    const { id, numbers, holders, answer, isWhole, tick, touch } = write
     const statement = writeSql(write)
+    if (tick === undefined) {
+      const row = yield* firstRow(statement)
+      if (row !== undefined) yield* touch()
+      return answer === undefined ? undefined : row
+    }
     if (isWhole) {
       const locks = [...holders, ...numbers.map(({ counter }) => counter)]
       return yield* firstRow(standalone(statement, { writes: id, locks }))
@@ -224,27 +230,34 @@ function writeSql({
   change,
   tick,
   answer = raw('1 as written'),
+  isWhole,
+  attribution,
 }: RowWrite): Sql {
   const written = raw(subject)
+  // Triggers run once the statement has its rows.
+  const isAttributed = isWhole && attribution !== undefined
+  const told = isAttributed ? sql`attributed as materialized (select ${attributed(attribution)} as _told), ` : empty
+  const from = isAttributed ? sql`${written}, attributed` : written
   if (!isNew || numbers.length === 0) {
     const changed = change([...conditions, ...unchanged()], new Map())
-    const ticked = sql`ticked as (${tick()} and exists (select 1 from ${written}))`
-    return sql`with ${written} as (${changed} returning *), ${ticked} select ${answer} from ${written}`
+    const ticked = tick && sql`, ticked as (${tick()} and exists (select 1 from ${written}))`
+    return sql`with ${told}${written} as (${changed} returning *)${ticked ?? empty} select ${answer} from ${from}`
   }
   const hold = conditions.length === 0 ? empty : sql` where ${join(conditions, ' and ')}`
+  const first = tick === undefined ? 'checked' : 'ticked'
   const taken = numbers.map(({ take }, index) => {
-    const before = raw(index === 0 ? 'ticked' : `number${index - 1}`)
+    const before = raw(index === 0 ? first : `number${index - 1}`)
     return sql`${raw(`number${index}`)} as (${take(sql`where exists (select 1 from ${before})`)})`
   })
   const given = numbers.map(({ name }, index) => [name, sql`(select last from ${raw(`number${index}`)})`] as const)
   const last = sql`exists (select 1 from ${raw(`number${numbers.length - 1}`)})`
   const steps = [
     sql`checked as materialized (select 1 as one${hold})`,
-    sql`ticked as (${tick()} and exists (select 1 from checked) returning 1 as one)`,
+    ...(tick === undefined ? [] : [sql`ticked as (${tick()} and exists (select 1 from checked) returning 1 as one)`]),
     ...taken,
     sql`${written} as (${change([last], new Map(given))} returning *)`,
   ]
-  return sql`with ${join(steps, ', ')} select ${answer} from ${written}`
+  return sql`with ${told}${join(steps, ', ')} select ${answer} from ${from}`
 }
 
 /** The statement that creates the index of the words of a collection. */

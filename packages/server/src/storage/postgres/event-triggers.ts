@@ -1,14 +1,27 @@
 /**
- * The triggers that write events (EVT-1), what they wrote read as a row again, and the horizon: the position up to
- * which no event can appear any more.
+ * The triggers that write events (EVT-1) and revisions (HIS-1), what they wrote read as a row again, and the horizon:
+ * the position up to which no event can appear any more.
  */
-import { raw, type Sql } from 'sql-template-tag'
-import { identifier, type SnapshotColumn } from '../sql/columns.ts'
-import type { TableTrigger } from '../sql/dialect.ts'
-import type { EventSpec } from '../sql/event-columns.ts'
+import sql, { raw, type Sql } from 'sql-template-tag'
+import { identifier, type RecordedRow, type SnapshotColumn } from '../sql/columns.ts'
+import type { Attribution, TableTrigger } from '../sql/dialect.ts'
+import { changeKind, changeTime, type EventSpec, formerKind } from '../sql/event-columns.ts'
 
 /** The setting of a transaction: empty, `locked` once its first position is announced, or `silent`. */
 const state = 'resourced.events'
+
+/** The setting of a transaction that has the origin of its changes, as JSON. */
+const origin = 'resourced.change'
+
+/** The call that sets it. */
+export function attributed(attribution: Attribution): Sql {
+  return sql`set_config(${raw(`'${origin}'`)}, ${JSON.stringify(attribution)}, true)`
+}
+
+/** See `Dialect.attribute`. */
+export function attribute(attribution: Attribution): Sql {
+  return sql`select ${attributed(attribution)}`
+}
 
 /** Lets a transaction change records without events: migrations only bring them into another form. */
 export const silence = raw(`select set_config('${state}', 'silent', true)`)
@@ -61,18 +74,66 @@ function snapshot(row: string, columns: readonly SnapshotColumn[]): string {
 }
 
 /** The triggers of a table. */
-export function eventTriggers(table: string, { columns, kept, isSoft }: EventSpec): TableTrigger[] {
-  const insert = (schema: string, kind: string, at: string, from: string, row = 'new') => `
-  insert into ${schema}.events (id, collection, record, kind, data, created_at, updated_at, _revision)
-    select ${id}, '${table}', ${row}.id, ${kind}, to_json(_snapshot), ${at}, ${at}, 1 from ${from};`
-  const trigger = (name: string, on: string, body: (schema: string) => string): TableTrigger => {
-    const full = identifier(`resourced_${name}_${table}`)
-    // The comment makes a trigger that fires otherwise another one.
-    const definition = (schema: string) => `
+export function eventTriggers(table: string, spec: EventSpec): TableTrigger[] {
+  return [...(spec.hasEvents ? ofEvents(table, spec) : []), ...(spec.hasHistory ? ofHistory(table, spec) : [])]
+}
+
+function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
+  const insert = (...[schema, row, kind, at, from, where = '']: string[]) => `
+  insert into ${schema}.revisions
+    (id, collection, record_id, kind, caller, request_id, version, record, created_at, updated_at, _revision)
+    select ${id}, '${table}', ${row}.id, ${kind}, ${from}, to_json(_snapshot), ${at}, ${at}, ${row}._revision
+      from ${snapshot(row!, columns)}${where};`
+  const formerTime = 'greatest(coalesce(old.deleted_at, old.updated_at), _last.created_at)'
+  const known = "_origin ->> 'caller', _origin ->> 'request', _origin ->> 'version'"
+  const declared = `
+  _origin json := nullif(current_setting('${origin}', true), '')::json;`
+  return [
+    triggerOf(
+      ...([table, 'added', 'after insert on @ for each row when (new.deleted_at is null)'] as const),
+      (schema) => insert(schema, 'new', "'created'", 'new.updated_at', known),
+      declared,
+    ),
+    triggerOf(
+      ...([table, 'altered'] as const),
+      'after update on @ for each row when ((new.deleted_at is null or old.deleted_at is null) and ' +
+        '(old._revision <> new._revision or (new.deleted_at is null) <> (old.deleted_at is null)))',
+      (schema) => `
+  select _revision, created_at from ${schema}.revisions where record_id = old.id and collection = '${table}'
+    order by created_at desc, _row desc limit 1 into _last;
+  -- The state before, where it was not kept: the history begins with this change.
+  if old._revision is distinct from _last._revision then${insert(
+    ...([schema, 'old', formerKind, formerTime, 'null, null, null'] as const),
+  )}
+  end if;
+  -- The times of a record's states never go back.${insert(
+    ...([schema, 'new', changeKind, `greatest(${changeTime('greatest')}, _last.created_at)`, known] as const),
+  )}`,
+      `${declared}
+  _last record;`,
+    ),
+    triggerOf(
+      ...([table, 'erased', 'after delete on @ referencing old table as gone for each statement'] as const),
+      (schema) => `
+  delete from ${schema}.revisions where record_id = any(array(select gone.id from gone)) and collection = '${table}';`,
+    ),
+  ]
+}
+
+function triggerOf(
+  table: string,
+  name: string,
+  on: string,
+  body: (schema: string) => string,
+  declared = '',
+): TableTrigger {
+  const full = identifier(`resourced_${name}_${table}`)
+  // The comment makes a trigger that fires otherwise another one.
+  const definition = (schema: string) => `
 -- ${on}
 declare
   _state text := current_setting('${state}', true);
-  _made text := ${time};
+  _made text := ${time};${declared}
 begin
   if _state = 'silent' then
     return null;
@@ -80,13 +141,19 @@ begin
   return null;
 end
 `
-    const statements = (schema: string) => [
-      `create or replace function ${schema}.${full}() returns trigger language plpgsql ` +
-        `as $resourced$${definition(schema)}$resourced$`,
-      `create or replace trigger ${full} ${on.replace('@', identifier(table))} execute function ${schema}.${full}()`,
-    ]
-    return { name: `resourced_${name}_${table}`, definition, statements }
-  }
+  const statements = (schema: string) => [
+    `create or replace function ${schema}.${full}() returns trigger language plpgsql ` +
+      `as $resourced$${definition(schema)}$resourced$`,
+    `create or replace trigger ${full} ${on.replace('@', identifier(table))} execute function ${schema}.${full}()`,
+  ]
+  return { name: `resourced_${name}_${table}`, definition, statements }
+}
+
+function ofEvents(table: string, { columns, kept, isSoft }: EventSpec): TableTrigger[] {
+  const insert = (schema: string, kind: string, at: string, from: string, row = 'new') => `
+  insert into ${schema}.events (id, collection, record, kind, data, created_at, updated_at, _revision)
+    select ${id}, '${table}', ${row}.id, ${kind}, to_json(_snapshot), ${at}, ${at}, 1 from ${from};`
+  const trigger = (name: string, on: string, body: (schema: string) => string) => triggerOf(table, name, on, body)
   const [live, last] = [snapshot('new', columns), snapshot('new', kept)]
   const writing = (...[kind, at, from]: [kind: string, at: string, from: string]) => {
     return (schema: string) => `${announce(schema)}${insert(schema, kind, at, from)}`
@@ -135,7 +202,7 @@ end
 }
 
 /** See `Dialect.snapshotSource`. */
-export function snapshotSource(event: string, columns: readonly SnapshotColumn[]): Sql {
+export function snapshotSource({ id, shown }: RecordedRow, columns: readonly SnapshotColumn[]): Sql {
   const types = {
     text: 'text collate "C"',
     integer: 'bigint',
@@ -148,6 +215,6 @@ export function snapshotSource(event: string, columns: readonly SnapshotColumn[]
     const column = `d.${identifier(name)}`
     return type === 'json' ? `${column}::json as ${identifier(name)}` : column
   })
-  const selected = [`${event}.record as id`, ...values].join(', ')
-  return raw(`(select ${selected} from json_to_record(${event}.data) as d (${defined.join(', ')}))`)
+  const selected = [`${id} as id`, ...values].join(', ')
+  return raw(`(select ${selected} from json_to_record(${shown}) as d (${defined.join(', ')}))`)
 }

@@ -170,7 +170,6 @@ const locks: Readonly<Record<MigrationStep['kind'], 'exclusive' | 'write' | 'non
   'create-triggers': 'write',
   'count-summaries': 'write',
   'count-totals': 'write',
-  'move-keys': 'write',
   'create-table': 'none',
   'create-index': 'none',
   'allow-null': 'none',

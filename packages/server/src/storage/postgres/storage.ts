@@ -1,5 +1,6 @@
 /** A PostgreSQL database as a storage: many connections, and any number of servers beside this one. */
 
+import { isHistory } from 'resourced-contract/model/recorded'
 import type { Catalog } from 'resourced-contract/model/resource'
 import type { Sql } from 'sql-template-tag'
 import { isConditional } from '../../plan/check-record.ts'
@@ -30,6 +31,7 @@ import { readRecord } from '../transactions/read-record.ts'
 import { readSummary } from '../transactions/read-summary.ts'
 import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
+import { ruledIn } from '../transactions/transact.ts'
 import type { Isolation } from './control.ts'
 import { Database, type SlowReading } from './database.ts'
 import { postgres } from './dialect.ts'
@@ -125,7 +127,7 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
       }
       if (plan.kind === 'read-page' || plan.kind === 'preview-deletion') {
         // A replica may not have all events up to the horizon, which the primary says.
-        if (plan.kind === 'read-page' && plan.resource.order === 'by-position') {
+        if (plan.kind === 'read-page' && plan.resource.order === 'by-position' && !isHistory(plan.resource)) {
           const horizon = await readHorizon()
           return pageFrom(primary, { ...context, horizon }, plan, from)
         }
@@ -262,8 +264,10 @@ async function summaryFrom(
  * conflict is serializable too. Otherwise it is read committed and locks the rows that the decision depends on. If
  * business rules cover a part of those, it also excludes serializable transactions while it runs (`lockRules`).
  */
-function isolationOf(context: SqlContext, plan: Pick<Write, 'kind' | 'resource'>): Isolation {
+function isolationOf(context: SqlContext, plan: Write): Isolation {
   switch (plan.kind) {
+    case 'transaction':
+      return ruledIn(context, plan) === 'all' ? 'serializable' : 'read committed'
     case 'create':
     case 'write-many':
     case 'replace':

@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { fieldOfName } from 'resourced-contract/model/members'
+import { recordedNames } from 'resourced-contract/model/recorded'
 import { type Field, isFolded, type Resource } from 'resourced-contract/model/resource'
 import sql, { raw, type Sql } from 'sql-template-tag'
 
@@ -160,6 +161,18 @@ export const snapshotTimestamps = ['created_at', 'updated_at', 'deleted_at'].map
 /** All columns that events may contain of the records of a resource, for `Dialect.snapshotSource`. */
 export function snapshotColumns(resource: Resource): readonly SnapshotColumn[] {
   return [...columnsOf(resource).map(({ name, type }) => ({ name, type })), ...snapshotTimestamps]
+}
+
+/** The columns of a row of `events` or `revisions` under an alias. */
+export function recordedRow(resource: Resource, alias: string): RecordedRow {
+  const { id, shown } = recordedNames(resource)
+  return { id: columnSql(alias, id).sql, shown: columnSql(alias, shown).sql }
+}
+
+/** The columns of a row of `events` or `revisions`, as SQL text: those of the id of a record, and of the record. */
+export interface RecordedRow {
+  readonly id: string
+  readonly shown: string
 }
 
 /** The columns of a full-text index, and those of them that hold arrays. */

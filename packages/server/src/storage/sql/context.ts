@@ -8,8 +8,9 @@ import type { AccessRule } from 'resourced-contract/model/declaration'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import sql, { type Sql } from 'sql-template-tag'
 import type { Statement, Transaction } from '../transaction.ts'
+import type { Batch } from './batch.ts'
 import { BoundedMap } from './bounded-map.ts'
-import type { Dialect } from './dialect.ts'
+import type { Attribution, Dialect } from './dialect.ts'
 
 /**
  * The epochs of collections, by their names. The epoch is how many migrations have removed values from all records of
@@ -42,6 +43,8 @@ export interface Opened {
    * belongs to one read.
    */
   readonly horizon?: number
+  /** Who makes the change of the running transaction, where a resource has a history. */
+  readonly attribution?: Attribution
 }
 
 /** The context of every statement on one open database. */
@@ -53,6 +56,8 @@ export interface SqlContext extends Opened {
   readonly ruled: ReadonlySet<string>
   /** Column lists and representations of records, by resource, version and fields: the fields come from callers. */
   readonly texts: BoundedMap<Sql>
+  /** The changes that the transaction makes together; left out: it makes one, or advances the clocks itself. */
+  readonly batch?: Batch
   /** Whole statements, by what they do, resource and version. */
   readonly statements: BoundedMap<Statement>
 }

@@ -6,8 +6,8 @@
 import type { DecimalForm } from 'resourced-contract/model/decimal'
 import type { Scalar } from 'resourced-contract/model/predicate'
 import type { Sql } from 'sql-template-tag'
-import type { Bound, Row, Statement, Transaction } from '../transaction.ts'
-import type { Column, SnapshotColumn } from './columns.ts'
+import type { Bound, Row, Transaction } from '../transaction.ts'
+import type { Column, RecordedRow, SnapshotColumn } from './columns.ts'
 import type { EventSpec } from './event-columns.ts'
 import type { SummarySpec } from './kept-summaries.ts'
 import type { TextComparison } from './operators.ts'
@@ -58,19 +58,28 @@ export interface RowWrite {
   change(conditions: readonly Sql[], numbers: ReadonlyMap<string, Bound | Sql>): Sql
   /** The search words of the row; `undefined`: they do not change. */
   readonly words: (() => string) | undefined
-  /** The SQL that advances the clock, and the same as a statement of its own. */
-  tick(): Sql
-  touch(): Statement
+  /** The SQL that advances the clock; `undefined`: it advances later. */
+  readonly tick: (() => Sql) | undefined
+  /** Advances the clock by a statement of its own, or notes that it advances later. */
+  touch(): Transaction<void>
   /** The columns that are asked of the row written; `undefined`: none, and there are no conditions. */
   readonly answer: Sql | undefined
   /** Whether the write may be a transaction of its own, if it writes the row. */
   readonly isWhole: boolean
+  /** Who makes the change: a transaction of its own must say so itself. */
+  readonly attribution: Attribution | undefined
 }
 
 /** What the full-text index is asked for: all of these words, and one that begins so; or one of these at least. */
 export type IndexSearch =
   | { readonly all: readonly string[]; readonly prefix?: string }
   | { readonly any: readonly string[] }
+
+/** The search words of a record. */
+export interface WordsOf {
+  readonly id: string
+  readonly words: string
+}
 
 /** A text that is searched, and how much its words count. */
 export interface WeightedText {
@@ -86,7 +95,16 @@ export interface NextNumber {
   take(where: Sql): Sql
 }
 
-/** A trigger of a table, which writes events or keeps summaries. */
+/** The origin of a change (HIS-1); `null`: unknown, or the server. */
+export interface Attribution {
+  /** The id of the caller. */
+  readonly caller: string | null
+  /** The id of the request. */
+  readonly request: string | null
+  readonly version: string | null
+}
+
+/** A trigger of a table, which writes events or revisions, or keeps summaries. */
 export interface TableTrigger {
   readonly name: string
   /**
@@ -153,8 +171,8 @@ export interface Dialect {
   relevance(texts: readonly WeightedText[], words: readonly string[]): Sql
   /** The columns that hold a record's search words; none where a table of its own holds them. */
   wordColumns(words: () => string): readonly (readonly [string, Sql])[]
-  /** Inserts the search words of a record into the table that holds them; `replaces` deletes its former words first. */
-  indexWords(collection: string, id: string, words: string, replaces: boolean): Transaction<void>
+  /** Inserts the search words of records into the table that holds them; `replaces` deletes their former words first. */
+  indexWords(collection: string, records: readonly WordsOf[], replaces: boolean): Transaction<void>
   /** Deletes the search words of the records with these ids, before the records are deleted. */
   deleteWords(collection: string, ids: readonly string[]): Transaction<void>
 
@@ -211,15 +229,19 @@ export interface Dialect {
    * SQLite keeps no copy of the pages that the statement changes.
    */
   readonly orFail: Sql
-  /** The triggers of a table that write its events. */
+  /** The triggers of a table that write its events and revisions. */
   eventTriggers(table: string, spec: EventSpec): readonly TableTrigger[]
   /**
    * A derived table of one row: the record of an event as the event shows it, with the values and types that its
    * columns had in the table of its resource (`snapshotColumns`), and `id`. Columns that the event lacks are null.
    *
-   * @param event the alias of the row of `events`, as a table of the statement around
+   * @param row the row of `events` or `revisions`, of a table of the statement around
    */
-  snapshotSource(event: string, columns: readonly SnapshotColumn[]): Sql
+  snapshotSource(row: RecordedRow, columns: readonly SnapshotColumn[]): Sql
+  /**
+   * Tells the triggers who makes the changes of the running transaction. The rows of the statement are not read.
+   */
+  attribute(attribution: Attribution): Sql
   /**
    * Selects as `horizon` the position up to which no event can appear any more, and as `last` the last position that
    * was given. A reader runs it in the primary database before it takes the snapshot in which it reads events.

@@ -7,6 +7,9 @@ import { columnsOf, type SnapshotColumn, snapshotTimestamps } from './columns.ts
 
 /** What events contain of the rows of a table. */
 export interface EventSpec {
+  /** Whether changes are events, and whether states are kept as revisions. */
+  readonly hasEvents: boolean
+  readonly hasHistory: boolean
   /** In the order of the table. */
   readonly columns: readonly SnapshotColumn[]
   /** What the events of a deletion contain: the columns that access rules compare (DEL-7). */
@@ -15,10 +18,12 @@ export interface EventSpec {
   readonly isSoft: boolean
 }
 
-/** What events contain of the records of a resource; `undefined`: it has no events. */
+/** What events and revisions contain of the records of a resource; `undefined`: it has neither. */
 export function eventSpecOf(resource: Resource): EventSpec | undefined {
-  if (!resource.events) return undefined
-  const compared = comparedFields(resource, ['read', 'readDeleted'])
+  const hasHistory = resource.history !== undefined
+  if (!resource.events && !hasHistory) return undefined
+  const rules = ['read', 'readDeleted', ...(hasHistory ? (['readHistory'] as const) : [])] as const
+  const compared = comparedFields(resource, rules)
   const isCompared = (name: string) => compared === 'all' || compared.has(name)
   const byFields = comparedByFields(resource)
   const isNeeded = (name: string) => isCompared(name) || byFields === 'all' || byFields.has(name)
@@ -30,11 +35,27 @@ export function eventSpecOf(resource: Resource): EventSpec | undefined {
   const columns = [...declared, ...snapshotTimestamps]
   const named = (name: string) => declared.find((column) => column.name === name)?.field.name ?? name
   return {
+    ...{ hasEvents: resource.events, hasHistory },
     // `deleted_at` is null while a record is live.
     columns: columns.filter(({ name }) => name !== 'deleted_at').map(plain),
     kept: columns.filter(({ name }) => isCompared(named(name))).map(plain),
     isSoft: resource.deletion.variant === 'soft',
   }
+}
+
+/** The kind of a revision that a trigger writes for a change, and of the state before one. */
+export const changeKind =
+  "case when new.deleted_at is not null then 'deleted' when old.deleted_at is not null then 'restored' else 'updated' end"
+export const formerKind =
+  "case when old.deleted_at is not null then 'deleted' when old.created_at = old.updated_at then 'created' else 'updated' end"
+
+/**
+ * The time of such a revision. A deletion that is undone gives the record its former time back.
+ *
+ * @param greatest the function of an engine
+ */
+export function changeTime(greatest: string): string {
+  return `coalesce(new.deleted_at, ${greatest}(new.updated_at, coalesce(old.deleted_at, old.updated_at)))`
 }
 
 function plain({ name, type }: SnapshotColumn): SnapshotColumn {

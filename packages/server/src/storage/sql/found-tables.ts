@@ -41,7 +41,9 @@ export function resourceTableFrom({ name, columns, indexes, search }: FoundTable
   const [row, ...others] = specs.toSorted((left, right) => Number(right.name === '_row') - Number(left.name === '_row'))
   const isByPosition = !indexes.some((each) => each.columns[0] === '_deletion')
   // `tableFor` adds these indexes, as an engine has them.
-  const fixed = isByPosition ? ['id', 'kind'] : ['id', '_deletion', '_deletion,_row', 'deleted_at']
+  const fixed = isByPosition
+    ? ['id', 'kind', 'record_id,collection,created_at', 'record_id,collection,created_at,_row']
+    : ['id', '_deletion', '_deletion,_row', 'deleted_at']
   return {
     ...{ name, columns: [row!, ...others], search: searchOf(name, { columns: search, arrays }) },
     declaredIndexes: indexes.filter((each) => !fixed.includes(each.columns.join())),

@@ -291,7 +291,7 @@ async function plant(rows: ReadonlyMap<string, readonly RecordValues[]>): Promis
       const names = raw(cells.map(([name]) => `"${name}"`).join())
       const bound = join(cells.map(([, value]) => value))
       await tables.all(sql`insert into ${tableSql(resource.name)} (${names}) values (${bound})`)
-      await tables.run(words.indexWords(resource.name, String(each['id']), indexed(), false))
+      await tables.run(words.indexWords(resource.name, [{ id: String(each['id']), words: indexed() }], false))
     }
   }
 }

@@ -13,6 +13,7 @@ import {
   linkOf,
   type Predicate,
 } from 'resourced-contract/model/predicate'
+import { isHistory } from 'resourced-contract/model/recorded'
 import { comparedField, isFolded, type Resource } from 'resourced-contract/model/resource'
 import { fold } from 'resourced-contract/model/text'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
@@ -22,6 +23,8 @@ import {
   foldedColumn,
   isRemoval,
   positionSql,
+  type RecordedRow,
+  recordedRow,
   snapshotColumns,
   subject,
   tableSql,
@@ -148,8 +151,8 @@ function conditionSql(context: PredicateContext, rows: Rows, predicate: Predicat
       return negated ? sql`not ${found}` : found
     }
     case 'event': {
-      const isFound = context.semijoin === 'in' && !negated
-      const readable = isFound ? foundEventsSql(context, alias, predicate) : eventSql(context, alias, predicate)
+      const isFound = context.semijoin === 'in' && !negated && !isHistory(resource)
+      const readable = isFound ? foundEventsSql(context, rows, predicate) : eventSql(context, rows, predicate)
       return negated ? sql`not ${readable}` : readable
     }
     case 'masked':
@@ -327,8 +330,9 @@ type EventPermission = Extract<Predicate, { readonly kind: 'event' }>
 /**
  * The events of the table `alias` that may be read. It is true or false, never unknown.
  */
-function eventSql(context: PredicateContext, alias: string, permission: EventPermission): Sql {
+function eventSql(context: PredicateContext, { resource, alias }: Rows, permission: EventPermission): Sql {
   const collection = columnSql(alias, 'collection')
+  const row = recordedRow(resource, alias)
   const { grants } = permission
   // The removal of a record empties its events, except for those that say so.
   if (isOfAllRecords(permission)) {
@@ -336,9 +340,9 @@ function eventSql(context: PredicateContext, alias: string, permission: EventPer
       collection,
       grants.map((grant) => grant.collection),
     )
-    return sql`(${columnSql(alias, 'data')} is not null and ${known})`
+    return sql`(${raw(row.shown)} is not null and ${known})`
   }
-  const cases = grants.map((grant) => sql`when ${grant.collection} then ${grantSql(context, alias, grant)}`)
+  const cases = grants.map((grant) => sql`when ${grant.collection} then ${grantSql(context, { alias, row }, grant)}`)
   return sql`(case ${collection} ${join(cases, ' ')} else 0 end = 1)`
 }
 
@@ -346,11 +350,13 @@ function eventSql(context: PredicateContext, alias: string, permission: EventPer
  * The same events, found by the records that may be read: permission is decided once for each record, and not for each
  * of its events. Only the events of removals are left of records without a row.
  */
-function foundEventsSql(context: SqlContext, alias: string, { grants }: EventPermission): Sql {
+function foundEventsSql(context: SqlContext, { resource: events, alias }: Rows, { grants }: EventPermission): Sql {
   const dependent = grants.filter(({ read }) => read.kind !== 'always')
-  if (dependent.length === 0) return eventSql(context, alias, { kind: 'event', grants })
+  if (dependent.length === 0) return eventSql(context, { resource: events, alias }, { kind: 'event', grants })
   const others = grants.filter((grant) => !dependent.includes(grant))
   const event = `${alias}e`
+  const found = { resource: events, alias: event }
+  const shown = recordedRow(events, event)
   const column = (name: string) => columnSql(event, name)
   const ofRecords = dependent.map(({ collection, read, readDeleted }) => {
     const resource = context.catalog.resources.get(collection) as Resource
@@ -360,11 +366,11 @@ function foundEventsSql(context: SqlContext, alias: string, { grants }: EventPer
     const ids = sql`select ${columnSql(row, 'id')} from ${tableSql(collection)} ${raw(row)} where`
     const records = sql`${ids} ${live} union all ${ids} ${columnSql(row, 'deleted_at')} is not null and ${deleted}`
     const isKept = sql`${column('collection')} = ${collection} and ${column('data')} is not null`
-    return sql`${isKept} and ${column('record')} in (${records}) and ${showsSql(context, event, resource, read)}`
+    return sql`${isKept} and ${column('record')} in (${records}) and ${showsSql(context, shown, `${event}s`, resource, read)}`
   })
-  const ofRemovals = sql`${raw(isRemoval)} and ${eventSql(context, event, { kind: 'event', grants: dependent })}`
+  const ofRemovals = sql`${raw(isRemoval)} and ${eventSql(context, found, { kind: 'event', grants: dependent })}`
   const parts = [...ofRecords, ofRemovals]
-  if (others.length > 0) parts.push(eventSql(context, event, { kind: 'event', grants: others }))
+  if (others.length > 0) parts.push(eventSql(context, found, { kind: 'event', grants: others }))
   const rows = parts.map((part) => sql`select ${column('_row')} from events ${raw(event)} where ${part}`)
   return sql`${columnSql(alias, '_row')} in (${join(rows, ' union all ')})`
 }
@@ -375,39 +381,51 @@ function inAnyState(context: SqlContext): PredicateContext {
 }
 
 /** Whether a predicate holds for the record as an event shows it. */
-function showsSql(context: SqlContext, event: string, resource: Resource, predicate: Predicate): Sql {
-  const shown = `${event}s`
+function showsSql(context: SqlContext, row: RecordedRow, shown: string, resource: Resource, predicate: Predicate): Sql {
   const holds = predicateSql(inAnyState(context), resource, predicate, shown)
   if (predicate.kind === 'always' || predicate.kind === 'never') return holds
   const compared = comparedNames(predicate).flatMap((name) => [comparisonColumn(resource, name), foldedColumn(name)])
   // A predicate may compare nothing but the id, and PostgreSQL needs a column.
   const columns = snapshotColumns(resource).filter(({ name }) => [...compared, 'created_at'].includes(name))
-  const snapshot = context.dialect.snapshotSource(event, columns)
+  const snapshot = context.dialect.snapshotSource(row, columns)
   return sql`exists (select 1 from ${snapshot} ${raw(shown)} where ${holds})`
 }
 
 /** 1 where a grant holds for an event of its collection, otherwise 0. */
-function grantSql(context: PredicateContext, alias: string, grant: EventGrant): Sql {
-  const { collection, read, readDeleted } = grant
-  const data = sql`${columnSql(alias, 'data')} is not null`
-  if (read.kind === 'always' && readDeleted.kind === 'always') return bit(data)
+function grantSql(
+  context: PredicateContext,
+  { alias, row: shown }: { readonly alias: string; readonly row: RecordedRow },
+  grant: EventGrant,
+): Sql {
+  const { collection, read, readDeleted, history } = grant
+  const data = sql`${raw(shown.shown)} is not null`
+  if (read.kind === 'always' && readDeleted.kind === 'always' && history === undefined) return bit(data)
   const resource = context.catalog.resources.get(collection) as Resource
   const kind = columnSql(alias, 'kind')
   // The record as it is, if it is live, is judged as any read of it.
   const lenient = inAnyState(context)
   const strict: PredicateContext = { ...context, semijoin: 'exists', findsItems: false }
   const row = `${alias}r`
-  const isShown = (predicate: Predicate) => showsSql(context, alias, resource, predicate)
+  const isShown = (predicate: Predicate) => showsSql(context, shown, `${alias}s`, resource, predicate)
   const deletion = sql`${kind} = 'deleted'`
   const whileLive = bit(predicateSql(strict, resource, read, row))
-  const shownDeleted = sql`(${deletion} or ${predicateSql(lenient, resource, readDeleted, row)})`
+  const mayReadDeleted = predicateSql(lenient, resource, readDeleted, row)
+  const shownDeleted =
+    history === undefined ? sql`(${deletion} or ${mayReadDeleted})` : retainedSql(row, history, mayReadDeleted)
   const onceDeleted = bit(sql`${predicateSql(lenient, resource, read, row)} and ${shownDeleted}`)
   const now = sql`case when ${columnSql(row, 'deleted_at')} is null then ${whileLive} else ${onceDeleted} end`
   const source = sql`${tableSql(collection)} ${raw(row)}`
-  const current = sql`select ${now} from ${source} where ${columnSql(row, 'id')} = ${columnSql(alias, 'record')}`
-  const gone = bit(sql`${deletion} or (${kind} = 'purged' and ${isShown(readDeleted)})`)
+  const current = sql`select ${now} from ${source} where ${columnSql(row, 'id')} = ${raw(shown.id)}`
+  const gone =
+    history !== undefined ? raw('0') : bit(sql`${deletion} or (${kind} = 'purged' and ${isShown(readDeleted)})`)
   const before = read.kind === 'always' ? empty : sql` and ${isShown(read)}`
   return bit(sql`${data} and coalesce((${current}), ${gone}) = 1${before}`)
+}
+
+/** Whether a deleted record is still kept, and may be read. */
+function retainedSql(row: string, { deletedSince }: NonNullable<EventGrant['history']>, mayRead: Sql): Sql {
+  if (deletedSince === undefined) return nothing
+  return sql`${columnSql(row, 'deleted_at')} > ${deletedSince} and ${mayRead}`
 }
 
 function bit(condition: Sql): Sql {

@@ -4,10 +4,21 @@ import { type FieldGrants, grantOf, recordedGrants } from 'resourced-contract/mo
 import { jsonText } from 'resourced-contract/model/json/json-text'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import type { Predicate } from 'resourced-contract/model/predicate'
+import { isHistory, isRecordedIn, recordedNames } from 'resourced-contract/model/recorded'
 import { type RecordValues, type Resource, resourceInVersion, storedResource } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Bound, Row } from '../transaction.ts'
-import { type Column, columnSql, columnsOf, indexedColumns, snapshotColumns, subject, tableSql } from './columns.ts'
+import {
+  type Column,
+  columnSql,
+  columnsOf,
+  indexedColumns,
+  type RecordedRow,
+  recordedRow,
+  snapshotColumns,
+  subject,
+  tableSql,
+} from './columns.ts'
 import type { Epochs, SqlContext } from './context.ts'
 import { type PredicateContext, predicateSql } from './predicate.ts'
 import { derivedOf, indexText } from './values.ts'
@@ -110,7 +121,7 @@ export function representationSql(
     const members = [unescaped('id')]
     for (const { name, column, value } of membersOf(resource)) {
       if (!wanted(name)) continue
-      if (resource.order === 'by-position' && name === 'data') {
+      if (resource.order === 'by-position' && name === recordedNames(resource).shown) {
         members.push([name, shownDataSql(context, resource, readableFields)])
         continue
       }
@@ -125,7 +136,9 @@ export function representationSql(
       const masked = { value: shown, otherwise: dialect.jsonLiteral(null), isSnapshot }
       members.push([name, maskedSql(context, resource, readable, masked)])
     }
-    for (const name of ['created_at', 'updated_at']) if (wanted(name)) members.push(unescaped(name))
+    // A revision never changes.
+    const stamps = isHistory(resource) ? ['created_at'] : ['created_at', 'updated_at']
+    for (const name of stamps) if (wanted(name)) members.push(unescaped(name))
     if (withDeleted) members.push(unescaped('deleted_at'))
     return dialect.jsonObject(members)
   }
@@ -134,24 +147,24 @@ export function representationSql(
 }
 
 /**
- * The JSON of `data` of an event: the record as the event shows it, or null (EVT-3). For an older version it is an
+ * The JSON of the record that an event or a revision shows, or null (EVT-3, HIS-2). For an older version it is an
  * object of the stored name of the collection and the record, because the values of a record are converted by its
  * collection (`eventsOfVersion`).
  */
 function shownDataSql(context: SqlContext, events: Resource, readableFields: FieldGrants | undefined): Sql {
   const { dialect, catalog } = context
-  const data = columnSql(subject, 'data')
+  const row = recordedRow(events, subject)
   const shown = [...catalog.resources.values()].flatMap((stored): Sql[] => {
-    if (!stored.events) return []
+    if (!isRecordedIn(events, stored)) return []
     const resource =
       events.mapping === undefined ? stored : resourceInVersion(catalog, events.mapping.version, stored.name)
     if (resource === undefined) return []
     const own = recordedGrants(readableFields, stored.name)
     const json = representationSql(context, { resource, readableFields: own, isSnapshot: true })
-    const record = sql`(select ${json} from ${shownSql(context, stored)})`
+    const record = sql`(select ${json} from ${shownSql(context, row, stored)})`
     return [sql`when ${stored.name} then ${record}`]
   })
-  const isNull = sql`${data} is null or ${columnSql(subject, 'kind')} in ('deleted', 'purged')`
+  const isNull = sql`${raw(row.shown)} is null or ${columnSql(subject, 'kind')} in ('deleted', 'purged')`
   const record = sql`case ${columnSql(subject, 'collection')} ${join(shown, ' ')} end`
   const json = dialect.jsonValue(sql`case when ${isNull} then null else ${record} end`, 'json')
   if (events.mapping === undefined) return json
@@ -161,9 +174,9 @@ function shownDataSql(context: SqlContext, events: Resource, readableFields: Fie
   ])
 }
 
-/** The record that an event shows. It has the defaults of required fields that were added to the resource later. */
-function shownSql({ dialect }: SqlContext, stored: Resource): Sql {
-  const source = dialect.snapshotSource(subject, snapshotColumns(stored))
+/** The record that an event or a revision shows. It has the defaults of required fields that were added to the resource later. */
+export function shownSql({ dialect }: SqlContext, row: RecordedRow, stored: Resource): Sql {
+  const source = dialect.snapshotSource(row, snapshotColumns(stored))
   const added = columnsOf(stored).flatMap(({ name, role, type, field }) => {
     if (role !== 'value' || !field.required || field.default === undefined) return []
     const value = dialect.cast(boundOf({ name, role, type, field }, { [field.name]: field.default }), type)
@@ -213,16 +226,21 @@ function holdsNowSql(context: SqlContext, resource: Resource, predicate: Predica
 
 /** The fields of a row for which a predicate does not hold: each name after a comma (`Validators.hidden`). */
 export function withheldSql(context: SqlContext, resource: Resource, grants: FieldGrants): Sql {
-  if (resource.order === 'by-position') return withheldOfEventSql(context, grants)
+  if (resource.order === 'by-position') return withheldOfEventSql(context, resource, grants)
   return namesSql(context, resource, grants, false)
 }
 
-function withheldOfEventSql(context: SqlContext, grants: FieldGrants): Sql {
+/** The fields of the record that a row shows, for which a predicate does not hold. */
+export function withheldOfStateSql(context: SqlContext, row: RecordedRow, stored: Resource, grants: FieldGrants): Sql {
+  return sql`(select ${namesSql(context, stored, grants, true)} from ${shownSql(context, row, stored)})`
+}
+
+function withheldOfEventSql(context: SqlContext, events: Resource, grants: FieldGrants): Sql {
+  const row = recordedRow(events, subject)
   const cases = [...context.catalog.resources.values()].flatMap((stored) => {
     const own = recordedGrants(grants, stored.name)
     if (own === undefined) return []
-    const names = namesSql(context, stored, own, true)
-    return [sql`when ${stored.name} then (select ${names} from ${shownSql(context, stored)})`]
+    return [sql`when ${stored.name} then ${withheldOfStateSql(context, row, stored, own)}`]
   })
   return sql`coalesce(case ${columnSql(subject, 'collection')} ${join(cases, ' ')} end, '')`
 }

@@ -5,7 +5,7 @@ import { sqlite } from '../sqlite/dialect.ts'
 import { catalogFixture, resourceFixture } from './catalog.fixture.ts'
 import { indexPrefix, tablesFor } from './tables.ts'
 
-const none = { create: [], update: [], delete: [], restore: [], readDeleted: [] }
+const none = { create: [], update: [], delete: [], restore: [], readDeleted: [], readHistory: [] }
 
 function tableOf(...parameters: Parameters<typeof resourceFixture>) {
   return tablesFor(catalogFixture(resourceFixture(...parameters)), sqlite.layout).find(

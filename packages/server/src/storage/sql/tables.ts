@@ -3,7 +3,8 @@
  * the tables of the system, and one for each resource.
  */
 import { createHash } from 'node:crypto'
-import { eventCollections } from 'resourced-contract/model/names'
+import { eventCollections, historyCollection } from 'resourced-contract/model/names'
+import { isHistory } from 'resourced-contract/model/recorded'
 import type { Catalog, Field, FieldType, Resource } from 'resourced-contract/model/resource'
 import {
   type ColumnType,
@@ -221,7 +222,7 @@ function resourceTable(catalog: Catalog, resource: Resource): ResourceTable {
   })
   const key = (name: string) => comparisonColumn(resource, name)
   const isByPosition = resource.order === 'by-position'
-  const declaredIndexes = resource.indexes.map(({ fields, kind }) =>
+  const declaredIndexes = (isHistory(resource) ? [] : resource.indexes).map(({ fields, kind }) =>
     kind === 'unique'
       ? { columns: fields.map(key), unique: true }
       : isByPosition
@@ -266,7 +267,10 @@ function tableFor(table: ResourceTable, layout: Layout): TableSpec {
   if (table.isByPosition) {
     const made = [{ columns: ['id'], unique: true }, ...declaredIndexes]
     const indexes = made.map((each) => index(columns, name, each.columns, each.unique, 'everything'))
-    indexes.push(index(columns, name, ['kind'], false, 'removal'))
+    if (name === historyCollection) {
+      const ofRecord = ['record_id', 'collection', 'created_at', ...(layout.indexesRowNumber ? ['_row'] : [])]
+      indexes.push(index(columns, name, ofRecord, false, 'everything'))
+    } else indexes.push(index(columns, name, ['kind'], false, 'removal'))
     return { name, kind: 'resource', columns, indexes, search, events, summaries, totals }
   }
   const made = [
@@ -303,9 +307,6 @@ const keyHashes = system('resourced_key_hashes', [
   column('hash', 'string', 'unique not null'),
 ])
 
-/** The table that held API keys with their hashes before they were records. */
-export const formerKeys = 'resourced_keys'
-
 /** The first responses to requests with an idempotency key (MET-9). `created_at` is in milliseconds. */
 const idempotency = system(
   'resourced_idempotency',
@@ -331,13 +332,14 @@ const work = system(
   ['task'],
 )
 
-/** Records that a job has still to process, in order. */
+/** Records that a job has still to process, in order, and the former values of those that it has changed (BLK-3). */
 function queue({ indexesRowNumber }: Layout): TableSpec {
   const columns = [
     column('_row', 'integer', 'row'),
     column('job', 'string', 'not null'),
     column('collection', 'string', 'not null'),
     column('record', 'string', 'not null'),
+    column('former', 'json', 'none'),
   ]
   const byJob = index(columns, 'resourced_queue', indexesRowNumber ? ['job', '_row'] : ['job'], false, 'everything')
   return { ...system('resourced_queue', columns), indexes: [byJob] }

@@ -38,86 +38,6 @@ function keyFor(subject: string, more: Partial<StoredKey> = {}): { readonly key:
   }
 }
 
-/** A database as the version before made it: its keys are no records, their hashes are in their rows. */
-async function formerDatabase(path: string, keys: readonly StoredKey[]): Promise<void> {
-  await openSqlite(notes, { path }).close()
-  const database = new DatabaseSync(path)
-  database.exec(`
-    drop table "api-keys"; drop table resourced_key_hashes; delete from resourced_clocks where collection = 'api-keys';
-    create table resourced_keys (id text primary key, hash text not null unique, hint text not null, subject text not null,
-      roles text not null, expires_at text, created_at text not null, revoked_at text) strict`)
-  const row = database.prepare('insert into resourced_keys values (?, ?, ?, ?, ?, ?, ?, ?)')
-  for (const { id, hash, hint, subject, roles, expires_at, created_at, revoked_at } of keys) {
-    row.run(id, hash, hint, subject, JSON.stringify(roles), expires_at, created_at, revoked_at)
-  }
-  const shape = JSON.parse(
-    String(database.prepare("select value from resourced_meta where key = 'shape'").get()?.value),
-  )
-  const columns = ['id', 'hash', 'hint', 'subject', 'roles', 'expires_at', 'created_at', 'revoked_at'].map((name) => ({
-    ...{ name, holds: name === 'roles' ? 'json' : 'string', required: false },
-  }))
-  const isNew = (name: string) => name === 'api-keys' || name === 'resourced_key_hashes'
-  const tables = shape.tables.filter((table: { name: string }) => !isNew(table.name))
-  const former = { tables: [...tables, { name: 'resourced_keys', columns, search: [] }] }
-  database.prepare("update resourced_meta set value = ? where key = 'shape'").run(JSON.stringify(former))
-  database.close()
-}
-
-const former = [
-  keyFor('Zoë', { expires_at: '2027-01-01T00:00:00.000Z' }).stored,
-  keyFor('bob', { created_at: '2026-02-02T03:04:05.678Z', revoked_at: '2026-03-03T00:00:00.000Z' }).stored,
-]
-
-test('keys of the version before are found once the interface is served', async () => {
-  const path = newPath()
-  await formerDatabase(path, former)
-  const { steps } = migrateSqlite(path, notes, 'never')
-  assert.ok(steps.every((step) => step.loses === 'nothing' && !step.impossible))
-  assert.ok(steps.some((step) => step.sentence === 'turn the API keys into records'))
-  const storage = openSqlite(notes, { path })
-  const listed = former.map((key) => ({ ...key, last_used_at: null }))
-  assert.deepEqual(await storage.keys.list(), listed)
-  for (const key of former) assert.deepEqual(await storage.keys.find(key.hash), key)
-  assert.deepEqual(await storage.keys.revoke(former[1]!.id, new Date().toISOString()), undefined)
-  assert.deepEqual(await storage.keys.revoke(former[0]!.id, new Date().toISOString()), { count: 1, remaining: 0 })
-  await storage.close()
-  assert.deepEqual(migrateSqlite(path, notes, 'never').steps, [])
-
-  const database = new DatabaseSync(path)
-  assert.deepEqual(all(database, "select live, deleted from resourced_clocks where collection = 'api-keys'"), [
-    { live: 2, deleted: 0 },
-  ])
-  const shown = all(
-    database,
-    'select subject, _folded_subject, _instant_expires_at, updated_at from "api-keys" order by _row desc limit 1',
-  )
-  assert.deepEqual(shown, [
-    { subject: 'bob', _folded_subject: 'bob', _instant_expires_at: null, updated_at: '2026-03-03T00:00:00.000Z' },
-  ])
-  assert.deepEqual(all(database, "select name from sqlite_schema where name = 'resourced_keys'"), [])
-  database.close()
-})
-
-test('keys of the version before are found if the command opens the database first, and nothing else there changes', async () => {
-  const path = newPath()
-  await formerDatabase(path, former)
-  const before = new DatabaseSync(path)
-  before.exec(`insert into notes (id, text, created_at, updated_at, _revision) values ('n', 'word', 'then', 'then', 1)`)
-  before.exec("update resourced_clocks set live = 1 where collection = 'notes'")
-  before.close()
-  const { keys, close } = openSqliteKeys(path)
-  const { stored } = keyFor('ann')
-  await keys.add(stored)
-  assert.deepEqual(
-    (await keys.list()).map((key) => key.id),
-    [former[0], stored, former[1]].map((key) => key?.id),
-  )
-  await close()
-  const [kept] = all(new DatabaseSync(path), 'select text from notes')
-  assert.deepEqual(kept, { text: 'word' })
-  assert.deepEqual(migrateSqlite(path, notes, 'never').steps, [], 'what the declaration needs is remembered')
-})
-
 /** A database whose keys have no claims yet, as the release 0.1.0 made it. */
 async function databaseWithoutClaims(path: string, keys: readonly StoredKey[]): Promise<void> {
   const storage = openSqlite(notes, { path })
@@ -151,15 +71,6 @@ test('keys that were made before keys had claims have none, and new ones can hav
   await keys.add(other)
   assert.deepEqual([await keys.find(stored.hash), await keys.find(other.hash)], [stored, other])
   await close()
-})
-
-test('keys of the version before are listed', async () => {
-  const path = newPath()
-  await formerDatabase(path, former)
-  assert.deepEqual(
-    (await listSqliteKeys(path))?.map(({ id }) => id),
-    former.map(({ id }) => id),
-  )
 })
 
 test('keys can be created before any declaration is applied, and stay valid afterwards', async () => {

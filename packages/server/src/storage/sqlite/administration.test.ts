@@ -71,10 +71,8 @@ test('a database in memory can be switched to maintenance too', async () => {
 test('nothing else changes in a database of the version before, because its servers may be running', async () => {
   const path = await newDatabase()
   const database = new DatabaseSync(path)
-  // Where API keys were before they were records; another table that no version has; and none of the switch.
-  database.exec(
-    'drop table "api-keys"; create table resourced_keys (id text primary key) strict; create table other (a)',
-  )
+  // No table of API keys; another table that no version has; and none of the switch.
+  database.exec('drop table "api-keys"; create table other (a)')
   const state = () => [
     all(database, 'select * from sqlite_schema order by rowid'),
     all(database, "select * from resourced_meta where key <> 'maintenance' order by key"),

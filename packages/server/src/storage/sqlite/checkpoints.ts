@@ -105,6 +105,11 @@ export class Checkpoints {
     if (this.#remaining('noop') >= longLog) void this.#run()
   }
 
+  /** Copies nearly the whole log now, unless it is being copied. */
+  async copy(): Promise<void> {
+    if (!this.#isCopying) await this.#run()
+  }
+
   async close(): Promise<void> {
     this.#isCopying = true
     await this.#copier.close()

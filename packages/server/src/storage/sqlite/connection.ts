@@ -10,6 +10,7 @@ import { StorageFault } from '../storage.ts'
 import type { Row, Statement, Touched, Transaction } from '../transaction.ts'
 import { Memory } from '../transactions/memory.ts'
 import { addFunctions } from './dialect.ts'
+import { forgetAttribution } from './event-triggers.ts'
 import { withPath } from './file.ts'
 
 /** How durable commits are: `full` survives a power cut; `off` is for benchmarks and for filling new files. */
@@ -60,6 +61,7 @@ export class Connection {
 
   /** Runs a transaction's statements; BEGIN and COMMIT are the caller's. */
   run<T>(transaction: Transaction<T>): T {
+    forgetAttribution(this.database)
     let step = transaction.next([])
     while (step.done !== true) {
       let rows: Row[]

@@ -10,7 +10,7 @@ import { type ColumnSpec, defineColumn, type Held } from '../sql/tables.ts'
 import { haveItems, haveWords, scoreOf } from '../sql/values.ts'
 import { firstRow, type Statement } from '../transaction.ts'
 import { takeNumbers } from '../transactions/rows/numbers.ts'
-import { addEventFunctions, eventTriggers, snapshotSource } from './event-triggers.ts'
+import { addEventFunctions, attribute, eventTriggers, snapshotSource } from './event-triggers.ts'
 import { deleteWords, indexWords, searchSql } from './search-parts.ts'
 import { addSummaryFunctions, summaryTriggers } from './summary-triggers.ts'
 import { addSumFunctions, sums } from './sums.ts'
@@ -141,6 +141,7 @@ export const sqlite: Dialect = {
   orFail: raw(' or fail'),
   eventTriggers,
   snapshotSource,
+  attribute,
   horizon: undefined,
   lock: {
     hasOtherWriters: false,
@@ -163,8 +164,8 @@ export const sqlite: Dialect = {
     }
     // Nobody else writes until the transaction ends.
     yield change([], numbers.length === 0 ? new Map() : yield* takeNumbers(numbers))
-    if (words !== undefined) yield* indexWords(collection, id, words(), !isNew)
-    yield touch()
+    if (words !== undefined) yield* indexWords(collection, [{ id, words: words() }], !isNew)
+    yield* touch()
     if (answer === undefined) return undefined
     return yield* firstRow(selectSql(collection, id, answer))
   },

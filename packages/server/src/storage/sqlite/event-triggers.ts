@@ -1,22 +1,44 @@
 /**
- * The triggers that write events (EVT-1), and what they wrote read as a row again. They call aggregate functions alone:
- * a trigger that calls another function makes SQLite keep a copy of every page that a statement changes.
- * So only this program, which has the aggregate of ids, can change these tables.
+ * The triggers that write events (EVT-1) and revisions (HIS-1), and what they wrote read as a row again. They call
+ * aggregate functions alone: a trigger that calls another function makes SQLite keep a copy of every page that a
+ * statement changes. So only this program, which has the aggregate of ids, can change these tables.
  */
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import { join, raw, type Sql } from 'sql-template-tag'
-import { identifier, type SnapshotColumn } from '../sql/columns.ts'
-import type { TableTrigger } from '../sql/dialect.ts'
-import type { EventSpec } from '../sql/event-columns.ts'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import { identifier, type RecordedRow, type SnapshotColumn } from '../sql/columns.ts'
+import type { Attribution, TableTrigger } from '../sql/dialect.ts'
+import { changeKind, changeTime, type EventSpec, formerKind } from '../sql/event-columns.ts'
 
 const idFunction = 'resourced_event_id'
 const timeFunction = 'resourced_event_time'
+const attributionFunctions = {
+  caller: 'resourced_change_caller',
+  request: 'resourced_change_request',
+  version: 'resourced_change_version',
+} as const
+const attributeFunction = 'resourced_attribute'
+
+/** The origin of the changes of the running transaction, by connection. */
+const attributions = new WeakMap<DatabaseSync, Attribution>()
+
+/** Forgets the origin of changes, when another transaction begins. */
+export function forgetAttribution(database: DatabaseSync): void {
+  attributions.delete(database)
+}
 
 /** Registers the aggregates that triggers call. They belong to a connection. */
 export function addEventFunctions(database: DatabaseSync): void {
   database.aggregate(idFunction, { start: null, step: () => null, result: newId })
   database.aggregate(timeFunction, { start: null, step: () => null, result: () => new Date().toISOString() })
+  for (const [name, own] of Object.entries(attributionFunctions)) {
+    const result = () => attributions.get(database)?.[name as keyof Attribution] ?? null
+    database.aggregate(own, { start: null, step: () => null, result })
+  }
+  database.function(attributeFunction, (text) => {
+    attributions.set(database, JSON.parse(String(text)) as Attribution)
+    return null
+  })
 }
 
 /** A random UUIDv7. */
@@ -36,16 +58,64 @@ function snapshot(row: 'new' | 'old', columns: readonly SnapshotColumn[]): strin
     select json_group_object(name, value) from members)`
 }
 
+/** See `Dialect.attribute`. */
+export function attribute(attribution: Attribution): Sql {
+  return sql`select ${raw(attributeFunction)}(${JSON.stringify(attribution)})`
+}
+
 /** The triggers of a table. */
-export function eventTriggers(table: string, { columns, kept, isSoft }: EventSpec): TableTrigger[] {
+export function eventTriggers(table: string, spec: EventSpec): TableTrigger[] {
+  return [...(spec.hasEvents ? ofEvents(table, spec) : []), ...(spec.hasHistory ? ofHistory(table, spec) : [])]
+}
+
+function triggerOf(table: string, name: string, when: string, body: readonly string[]): TableTrigger {
+  // SQLite keeps the first words in capital letters.
+  const text = `CREATE TRIGGER "resourced_${name}_${table}" ${when} begin ${body.join('; ')}; end`
+  return { name: `resourced_${name}_${table}`, definition: () => text, statements: () => [text] }
+}
+
+function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
+  const { caller, request, version } = attributionFunctions
+  const known = `(select ${caller}()), (select ${request}()), (select ${version}())`
+  const insert = (row: 'new' | 'old', kind: string, at: string, origin: string, where = '') =>
+    `insert or fail into "revisions"
+      (id, collection, record_id, kind, caller, request_id, version, record, created_at, updated_at, _revision)
+      select ${id}, '${table}', ${row}.id, ${kind}, ${origin}, ${snapshot(row, columns)}, ${at}, ${at}, ${row}._revision${where}`
+  const last = (column: string) => `(select ${column} from "revisions" where record_id = old.id
+    and collection = '${table}' order by created_at desc, _row desc limit 1)`
+  const on = `on ${identifier(table)} for each row`
+  return [
+    triggerOf(table, 'added', `after insert ${on} when new.deleted_at is null`, [
+      insert('new', "'created'", 'new.updated_at', known),
+    ]),
+    triggerOf(
+      ...([table, 'altered'] as const),
+      `after update ${on} when (new.deleted_at is null or old.deleted_at is null) and
+        (old._revision <> new._revision or (new.deleted_at is null) <> (old.deleted_at is null))`,
+      [
+        // The state before, where it was not kept: the history begins with this change.
+        insert(
+          'old',
+          formerKind,
+          'coalesce(old.deleted_at, old.updated_at)',
+          'null, null, null',
+          ` where old._revision is not ${last('_revision')}`,
+        ),
+        // The times of a record's states never go back.
+        insert('new', changeKind, `max(${changeTime('max')}, ${last('created_at')})`, known),
+      ],
+    ),
+    triggerOf(table, 'erased', `after delete ${on}`, [
+      `delete from "revisions" where record_id = old.id and collection = '${table}'`,
+    ]),
+  ]
+}
+
+function ofEvents(table: string, { columns, kept, isSoft }: EventSpec): TableTrigger[] {
   const insert = (row: 'new' | 'old', kind: string, data: string, at: string, where = '') =>
     `insert or fail into "events" (id, collection, record, kind, data, created_at, updated_at, _revision)
       select ${id}, '${table}', ${row}.id, ${kind}, ${data}, ${at}, ${at}, 1${where}`
-  const trigger = (name: string, when: string, body: readonly string[]): TableTrigger => {
-    // SQLite keeps the first words in capital letters.
-    const text = `CREATE TRIGGER "resourced_${name}_${table}" ${when} begin ${body.join('; ')}; end`
-    return { name: `resourced_${name}_${table}`, definition: () => text, statements: () => [text] }
-  }
+  const trigger = triggerOf.bind(undefined, table)
   const on = `on ${identifier(table)} for each row`
   const [live, last] = [snapshot('new', columns), snapshot('new', kept)]
   return [
@@ -81,7 +151,7 @@ export function eventTriggers(table: string, { columns, kept, isSoft }: EventSpe
 }
 
 /** See `Dialect.snapshotSource`. */
-export function snapshotSource(event: string, columns: readonly SnapshotColumn[]): Sql {
-  const values = columns.map(({ name }) => raw(`json_extract(${event}.data, '$."${name}"') as ${identifier(name)}`))
-  return raw(`(select ${event}.record as id, ${join(values, ', ').sql})`)
+export function snapshotSource({ id, shown }: RecordedRow, columns: readonly SnapshotColumn[]): Sql {
+  const values = columns.map(({ name }) => raw(`json_extract(${shown}, '$."${name}"') as ${identifier(name)}`))
+  return raw(`(select ${id} as id, ${join(values, ', ').sql})`)
 }

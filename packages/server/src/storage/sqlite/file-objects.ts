@@ -228,10 +228,11 @@ function isTrigger(object: FileObject, columns: ReadonlySet<string>): boolean {
     const isKnown = summarizedColumns(kept).every((column) => columns.has(column))
     return isKnown && isOneOf(object, summaryTriggers(table, kept))
   }
-  const named = [...String(text).matchAll(/\('([a-z\d_]+)', (?:new|old)\."/g)].map(([, column]) => column!)
-  if (!named.every((column) => columns.has(column))) return false
-  const found = named.map((column) => ({ name: column, type: 'text' as const }))
-  return [true, false].some((isSoft) => isOneOf(object, eventTriggers(table, { columns: found, kept: found, isSoft })))
+  const named = new Set([...String(text).matchAll(/\('([a-z\d_]+)', (?:new|old)\."/g)].map(([, column]) => column!))
+  if (![...named].every((column) => columns.has(column))) return false
+  const found = [...named].map((column) => ({ name: column, type: 'text' as const }))
+  const spec = { hasEvents: true, hasHistory: true, columns: found, kept: found }
+  return [true, false].some((isSoft) => isOneOf(object, eventTriggers(table, { ...spec, isSoft })))
 }
 
 function isOneOf({ name, text }: FileObject, triggers: readonly TableTrigger[]): boolean {

@@ -86,9 +86,8 @@ export function migrationDialectOf(database: DatabaseSync): MigrationDialect {
       const isPart = partNames(searchTable(name)).map((part) => relations.has(part))
       const isWhole = isPart[0] === true && isPart.lastIndexOf(true) === isPart.filter(Boolean).length - 1
       if (isWhole && relations.has(view)) return { columns: search, isComplete: true }
-      // An index of an older release without parts or their view, or one that lacks a part, cannot be used.
-      const isThere = isPart.includes(true) || relations.has(view) || relations.has(undividedSearch(name))
-      return isThere ? { columns: [], isComplete: false } : undefined
+      // An index that lacks a part or the view cannot be used.
+      return isPart.includes(true) || relations.has(view) ? { columns: [], isComplete: false } : undefined
     },
     lockTables: () => [],
     *countChanged(update) {
@@ -149,9 +148,8 @@ function* count(statement: Statement): Transaction<number> {
 }
 
 function dropSearch(table: string): Statement[] {
-  const names = [...partNames(searchTable(table)), undividedSearch(table)]
   const view = sql`drop view if exists ${quoted(viewName(searchTable(table)))}`
-  return [view, ...names.map((name) => sql`drop table if exists ${quoted(name)}`)]
+  return [view, ...partNames(searchTable(table)).map((name) => sql`drop table if exists ${quoted(name)}`)]
 }
 
 function* buildSearch(database: DatabaseSync, search: SearchSpec): Transaction<void> {
@@ -169,9 +167,4 @@ function* buildSearch(database: DatabaseSync, search: SearchSpec): Transaction<v
     yield sql`insert into ${part} (rowid, words)
       select _row, resourced_words(${columns}) from ${table} where _row >= ${row} and _row < ${start}`
   }
-}
-
-/** The table that had all words of a collection before there were parts; it is dropped when the parts are created. */
-function undividedSearch(collection: string): string {
-  return `resourced_search_${collection}`
 }

@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { catalogFixture } from '../sql/catalog.fixture.ts'
 import type { Transaction } from '../transaction.ts'
 import { Connection } from './connection.ts'
-import { all, find, migrateTo, now, tasks } from './migrate.fixture.ts'
-import { migrate } from './migrate.ts'
+import { all, find, migrateTo } from './migrate.fixture.ts'
 import {
   deleteWords,
   endOfRun,
@@ -45,21 +43,19 @@ test('no table of a collection has the name of a table that FTS5 creates for ano
 
 const fields = { title: { type: 'string', search: true } } as const
 
-/** A database whose words are all in one table, as they were before there were parts. */
-function undivided(): DatabaseSync {
+/** A database that has lost its index. */
+function withoutIndex(): DatabaseSync {
   const database = new DatabaseSync(':memory:')
   migrateTo(database, fields)
   database.exec('drop view resourced_words_tasks_all; drop table resourced_words_tasks_0')
   database.exec(`
-    create virtual table resourced_search_tasks using fts5 (words, content='', contentless_delete=1);
     insert into tasks (_row, id, title, created_at, updated_at, _revision)
-      values (1, 'a', 'One', '', '', 1), (32767, 'b', 'Two', '', '', 1), (32768, 'c', 'Two', '', '', 1), (9000000, 'd', 'Two', '', '', 1);
-    insert into resourced_search_tasks (rowid, words) select _row, lower(title) from tasks;`)
+      values (1, 'a', 'One', '', '', 1), (32767, 'b', 'Two', '', '', 1), (32768, 'c', 'Two', '', '', 1), (9000000, 'd', 'Two', '', '', 1);`)
   return database
 }
 
-test('an index in one table is divided at the next start, and finds the same rows', () => {
-  const database = undivided()
+test('an index that is missing is built in parts at the next start', () => {
+  const database = withoutIndex()
   const { steps } = migrateTo(database, fields)
   assert.deepEqual(
     steps.map((step) => step.kind),
@@ -70,21 +66,11 @@ test('an index in one table is divided at the next start, and finds the same row
     const found = all(database, `select id from ${partName('resourced_words_tasks', partOf(row))}_docsize`)
     assert.ok(found.some(({ id }) => id === row))
   }
-  const [old] = all(database, "select count(*) as n from sqlite_schema where name like 'resourced_search%'")
-  assert.equal(old?.n, 0)
   assert.deepEqual(migrateTo(database, fields).steps, [])
 })
 
-test('an index in one table is dropped with its fields and with its collection', () => {
-  for (const wanted of [tasks({ title: 'string' }), catalogFixture()]) {
-    const database = undivided()
-    migrate(database, wanted, { apply: 'all', now })
-    assert.deepEqual(all(database, "select name from sqlite_schema where name like 'resourced_search%'"), [])
-  }
-})
-
 test('a part has the settings that keep its changes short', () => {
-  const database = undivided()
+  const database = withoutIndex()
   migrateTo(database, fields)
   for (const name of partNames('resourced_words_tasks', partsUpTo(9_000_000))) {
     assert.deepEqual(all(database, `select k, v from ${name}_config where k <> 'version' order by k`), [
@@ -104,11 +90,11 @@ test('words are added, replaced and deleted in the part of their rows', () => {
   }
   const run = (change: Transaction<void>) => connection.run(change)
   run(deleteWords('tasks', ['600000']))
-  for (const row of rows) run(indexWords('tasks', `${row}`, `every row${row}`, false))
+  for (const row of rows) run(indexWords('tasks', [{ id: `${row}`, words: `every row${row}` }], false))
   assert.deepEqual(migrateTo(database, fields).steps, [])
   const ids = rows.map(String).sort()
   assert.deepEqual(find(database, 'every'), ids)
-  for (const row of rows) run(indexWords('tasks', `${row}`, `every new${row}`, true))
+  for (const row of rows) run(indexWords('tasks', [{ id: `${row}`, words: `every new${row}` }], true))
   assert.deepEqual([find(database, 'every'), find(database, 'row*'), find(database, 'new*')], [ids, [], ids])
   run(deleteWords('tasks', ['1', '32768', '9000000', 'nobody']))
   assert.deepEqual(find(database, 'every'), ['32767', '600000'])
@@ -131,7 +117,7 @@ test('a part is made with its first row, and other connections search it without
   )
   const insert = (row: number) => {
     writer.database.exec(`insert into tasks values (${row}, '${row}', '', '', '', null, null, 1)`)
-    writer.run(indexWords('tasks', `${row}`, 'word', false))
+    writer.run(indexWords('tasks', [{ id: `${row}`, words: 'word' }], false))
   }
   const expected: number[] = []
   for (let part = 0; part <= searchParts; part++) {
@@ -153,7 +139,7 @@ test('a part of a change that is taken back is made again', () => {
   const row = endOfRun(0)
   for (const end of ['rollback', 'commit']) {
     database.exec(`begin; insert into tasks values (${row}, 'a', '', '', '', null, null, 1)`)
-    connection.run(indexWords('tasks', 'a', 'word', false))
+    connection.run(indexWords('tasks', [{ id: 'a', words: 'word' }], false))
     database.exec(end)
     assert.deepEqual(find(database, 'word'), end === 'commit' ? ['a'] : [])
   }

@@ -5,9 +5,9 @@
  */
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import { identifier } from '../sql/columns.ts'
-import type { IndexSearch } from '../sql/dialect.ts'
+import type { IndexSearch, WordsOf } from '../sql/dialect.ts'
 import { searchTable } from '../sql/tables.ts'
-import { firstRow, type Transaction } from '../transaction.ts'
+import type { Transaction } from '../transaction.ts'
 
 // The words come from `words()` in model/text.ts, so the tokenizer only splits them at spaces: it accepts every
 // character that a word can contain, and keeps diacritics. A contentless index does not store the texts a second time.
@@ -97,14 +97,19 @@ export function searchSql(collection: string, alias: string, search: IndexSearch
   return sql`${raw(alias)}._row in (select "row" from ${view} where ${goesOn}words match ${match})`
 }
 
-/** Inserts the search words of a record; `replaces` deletes its former words first. */
-export function* indexWords(collection: string, id: string, words: string, replaces: boolean): Transaction<void> {
-  const found = yield* firstRow(sql`select _row from ${raw(identifier(collection))} where id = ${id}`)
-  const row = Number(found?.['_row'])
-  const part = partOf(row)
-  const table = partSql(collection, part)
-  if (replaces) yield* change(collection, part, sql`delete from ${table} where rowid = ${row}`)
-  yield* change(collection, part, sql`insert into ${table} (rowid, words) values (${row}, ${words})`)
+/** Inserts the search words of records; `replaces` deletes their former words first. */
+export function* indexWords(collection: string, records: readonly WordsOf[], replaces: boolean): Transaction<void> {
+  const named = sql`select value from json_each(${JSON.stringify(records.map(({ id }) => id))})`
+  const found = yield sql`select id, _row from ${raw(identifier(collection))} where id in (${named})`
+  const rows = new Map(found.map((row) => [String(row['id']), Number(row['_row'])]))
+  const written = records.map(({ id, words }) => [rows.get(id) as number, words] as const)
+  for (const [part, alike] of Map.groupBy(written, ([row]) => partOf(row))) {
+    const table = partSql(collection, part)
+    const former = sql`select value from json_each(${JSON.stringify(alike.map(([row]) => row))})`
+    if (replaces) yield* change(collection, part, sql`delete from ${table} where rowid in (${former})`)
+    const values = sql`select value ->> 0, value ->> 1 from json_each(${JSON.stringify(alike)})`
+    yield* change(collection, part, sql`insert into ${table} (rowid, words) ${values}`)
+  }
 }
 
 /** Changes the words of rows in a part. If it is missing, because its first row has come, it is made. */

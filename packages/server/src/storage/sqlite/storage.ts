@@ -1,12 +1,20 @@
 /** A SQLite file as a storage: one connection that writes, and others that read. */
-import type { Catalog } from 'resourced-contract/model/resource'
+import { historyCollection } from 'resourced-contract/model/names'
+import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Plan, PreviewDeletion, ReadPage, ReadRecord, ReadSummary } from '../../plan/plan.ts'
 import { eventsFromStored } from '../../plan/plan-events.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { identifier } from '../sql/columns.ts'
 import { type SqlContext, sqlContext } from '../sql/context.ts'
-import { type EventStore, type OnCommit, type Requester, type Storage, StorageFault } from '../storage.ts'
+import {
+  type EventStore,
+  type JobStore,
+  type OnCommit,
+  type Requester,
+  type Storage,
+  StorageFault,
+} from '../storage.ts'
 import { plainPlan } from '../threads/plain-plan.ts'
 import type { Transaction } from '../transaction.ts'
 import { mostInspected } from '../transactions/delete/cascade.ts'
@@ -23,13 +31,13 @@ import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readEvents } from '../transactions/read-events.ts'
 import {
-  followsFew,
+  answerIncluding,
   type IncludingRead,
   isIncluding,
+  keepIncluding,
   pageOrIncluding,
-  readIncluding,
 } from '../transactions/read-including.ts'
-import { pageKey } from '../transactions/read-page.ts'
+import { keepPage } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { answerSummary, keepSummary } from '../transactions/read-summary.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
@@ -41,6 +49,7 @@ import { sqlite } from './dialect.ts'
 import { exportsFolderOf, fileWatch, makeFile } from './file.ts'
 import { migrate } from './migrate.ts'
 import { type ReaderOptions, ReaderThreads } from './reader-threads.ts'
+import { Scrubber } from './scrubber.ts'
 import { longReads } from './thread.ts'
 import { runnerOf, Writer } from './writer.ts'
 
@@ -75,6 +84,8 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   migrate(writing.database, catalog, { apply: options.migrate ?? 'additive', now: Date.now() })
   if (filling) dropIndexes(writing)
   const { cursorSecret, epochs, maintenanceFound } = writing.run(readOpening())
+  // What is deleted is overwritten, so that an erased state leaves nothing.
+  if (hasHistory(catalog)) writing.execute('pragma secure_delete = on')
   writing.stopWaiting()
   // A database in memory belongs to a single connection.
   const reading = inMemory ? writing : new Connection(options.path, { readOnly: true })
@@ -105,9 +116,16 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const background = inMemory
     ? backgroundOf(context, runner)
     : backgroundOf(context, runner, longReads({ path: options.path, catalog }, requireFile))
+  // Many records change pages all over the indexes, again and again.
+  const holdMorePages = () => writing.execute('pragma cache_size = -64000')
   let closing = false
-  const checkpoints =
-    inMemory || synchronous === 'off' ? undefined : new Checkpoints(writing, threadedCopier(options.path, requireFile))
+  const copier = inMemory || synchronous === 'off' ? undefined : threadedCopier(options.path, requireFile)
+  const checkpoints = copier && new Checkpoints(writing, copier)
+  const scrubber =
+    checkpoints && hasHistory(catalog)
+      ? new Scrubber({ writer, connection: writing, copyLog: () => checkpoints.copy(), resources: keptOf(catalog) })
+      : undefined
+  const erases = keptOf(catalog).some(({ deletion }) => deletion.variant === 'hard')
   const keys = keyStore(context, runner)
   const pages = inMemory
     ? pagesInMemory(context, reader)
@@ -124,14 +142,15 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       if (plan.kind === 'read-page') return pages.read(plan, requester)
       if (plan.kind === 'read-summary') return pages.summary(plan, requester)
       if (plan.kind === 'preview-deletion') return pages.preview(plan, requester)
+      if (plan.kind === 'write-many') holdMorePages()
       const written = writer.write(() => writeTransaction(context, plan), isChange)
-      return written.then((outcome) =>
+      const ended = written.then((outcome) =>
         isFinal(outcome) ? outcome : writer.answer(() => finishLarge({ context, runner, background }, plan, outcome)),
       )
+      return scrubber === undefined || !mayErase(plan, erases) ? ended : ended.finally(() => scrubber.note())
     },
     load(plans, whenRefused, most = Number.POSITIVE_INFINITY) {
-      // Many records change pages all over the indexes, again and again.
-      writing.execute('pragma cache_size = -64000')
+      holdMorePages()
       return writer.write(
         () => {
           // Nobody waits for a file that is being filled.
@@ -142,7 +161,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       )
     },
     loadAll(whole) {
-      writing.execute('pragma cache_size = -64000')
+      holdMorePages()
       return writer.write(
         () => loadAll(context, whole),
         (refusals) => refusals.length === 0,
@@ -150,7 +169,10 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     },
     events: eventsOf(context, reader),
     deliveries: deliveryStore(context, runner),
-    jobs: jobStore(context, runner, background, () => closing),
+    jobs: noting(
+      jobStore(context, runner, background, () => closing),
+      scrubber,
+    ),
     keys,
     purgeClock: purgeClockStore(runner),
     maintenance: maintenanceStore(runner),
@@ -164,11 +186,37 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       closing = true
       await pages.close()
       await background.close()
+      await scrubber?.close()
       await writer.drain()
       await checkpoints?.close()
       reader.close()
       if (!inMemory) writing.close()
     },
+  }
+}
+
+function hasHistory({ system }: Catalog): boolean {
+  return system.has(historyCollection)
+}
+
+/** The resources with a history. */
+function keptOf({ resources }: Catalog): Resource[] {
+  return [...resources.values()].filter(({ history }) => history !== undefined)
+}
+
+/** Whether a plan may erase states. */
+function mayErase({ kind }: Plan, erasesByDeletion: boolean): boolean {
+  return kind === 'erase-history' || (erasesByDeletion && kind.includes('delete'))
+}
+
+/** The jobs of a file, which is cleaned after those that erase. */
+function noting(jobs: JobStore, scrubber: Scrubber | undefined): JobStore {
+  if (scrubber === undefined) return jobs
+  return {
+    ...jobs,
+    step: (job, now) => jobs.step(job, now).finally(() => scrubber.note()),
+    deleteExpired: (...given) => jobs.deleteExpired(...given).finally(() => scrubber.note()),
+    deleteSomeExpired: (now) => jobs.deleteSomeExpired(now).finally(() => scrubber.note()),
   }
 }
 
@@ -220,7 +268,8 @@ function pagesInMemory(context: SqlContext, reader: Reader): PageReads {
   return {
     read: (plan) =>
       withStorageFaults(() => reader.run(pageOrIncluding(context, reader.memory, plan, 'all')) as Outcome),
-    record: (plan) => withStorageFaults(() => reader.run(readIncluding(context, reader.memory, plan))),
+    record: (plan) =>
+      withStorageFaults(() => reader.run(answerIncluding(context, reader.memory, plan, 'all')) as Outcome),
     summary: (plan) =>
       withStorageFaults(() => reader.run(answerSummary(context, reader.memory, plan, 'all')) as Outcome),
     preview: (plan) => withStorageFaults(() => reader.run(previewDeletion(context, plan))),
@@ -245,8 +294,8 @@ export function pagesOfFile(
       const asked = plainPage(plan, rememberedOf(memory, list))
       const { outcome, state, remembered } = (await threads.run('page', asked, requester)) as ReadElsewhere
       remember(memory, list, remembered)
-      const key = pageKey(plan)
-      if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
+      if (isIncluding(plan)) keepIncluding(memory, plan, state, outcome)
+      else keepPage(memory, plan, state, outcome)
       return outcome
     },
     async summary(plan, requester) {
@@ -257,8 +306,11 @@ export function pagesOfFile(
       return outcome
     },
     async record(plan, requester) {
-      const answered = followsFew(plan.include) ? run(readIncluding(context, memory, plan)) : undefined
-      return answered ?? ((await threads.run('record', plainPlan(plan), requester)) as Outcome)
+      const answered = await run(answerIncluding(context, memory, plan, 'few'))
+      if (answered !== undefined) return answered
+      const { outcome, state } = (await threads.run('record', plainPlan(plan), requester)) as ReadElsewhere
+      keepIncluding(memory, plan, state, outcome)
+      return outcome
     },
     async preview(plan, requester) {
       // Threads do not have the functions of rules: a preview of many records leaves out what functions decide.

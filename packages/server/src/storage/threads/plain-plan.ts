@@ -1,7 +1,8 @@
 /** Plans as plain data, which another thread can be sent: resources by name, and no functions. */
 import { deepFreeze } from 'resourced-contract/model/plain-copy'
 import { type Catalog, type MappedResource, type Resource, resourceInVersion } from 'resourced-contract/model/resource'
-import type { Plan } from '../../plan/plan.ts'
+import type { Operation, Plan, TransactionPlan } from '../../plan/plan.ts'
+import { plainError } from './plain-error.ts'
 
 /** A plan as plain data. */
 export interface PlainPlan {
@@ -18,6 +19,8 @@ export interface PlainPlan {
   /** The list that a plan of a summary has. */
   readonly list: PlainPlan | undefined
   readonly secret: string | undefined
+  /** The operations of a transaction, with their plans. */
+  readonly operations: readonly (Omit<Operation, 'plan'> & { readonly plan: PlainPlan })[] | undefined
 }
 
 /** The parts of plans that are not plain data. */
@@ -27,15 +30,22 @@ type Odd = Partial<{
   update: Plan
   list: Plan
   secret: () => string
+  operations: TransactionPlan['operations']
+  refusal: TransactionPlan['refusal']
 }>
 
 /** A plan as plain data. */
 export function plainPlan(plan: Plan): PlainPlan {
   const { resource, versionResource, ...others } = plan
-  const { create, update, list, secret, ...rest } = others as Odd
-  const { parent } = rest
+  const { create, update, list, secret, operations, ...rest } = others as Odd
+  const { parent, refusal } = rest
   return {
-    rest: parent === undefined ? rest : { ...rest, parent: { ...parent, resource: undefined } },
+    rest: {
+      ...rest,
+      ...(parent && { parent: { ...parent, resource: undefined } }),
+      // The thread that writes looks only whether there is one.
+      ...(refusal && { refusal: plainError(refusal) }),
+    },
     collection: resource.name,
     version: versionResource?.mapping.version,
     parent: parent?.resource.name,
@@ -43,12 +53,13 @@ export function plainPlan(plan: Plan): PlainPlan {
     update: update && plainPlan(update),
     list: list && plainPlan(list),
     secret: secret?.(),
+    operations: operations?.map((operation) => ({ ...operation, plan: plainPlan(operation.plan) })),
   }
 }
 
 /** The plan that was made plain, for a catalog of the same declaration. */
 export function planOf<P extends Plan>(catalog: Catalog, plain: PlainPlan): P {
-  const { rest, collection, version, parent, create, update, list, secret } = plain
+  const { rest, collection, version, parent, create, update, list, secret, operations } = plain
   // Functions of the declaration get these.
   const { parent: place, caller, maker } = rest as Odd & { readonly caller?: object; readonly maker?: object }
   const versionResource = version === undefined ? undefined : resourceOfVersion(catalog, version, collection)
@@ -63,6 +74,9 @@ export function planOf<P extends Plan>(catalog: Catalog, plain: PlainPlan): P {
     ...(update && { update: planOf(catalog, update) }),
     ...(list && { list: planOf(catalog, list) }),
     ...(secret !== undefined && { secret: () => secret }),
+    ...(operations && {
+      operations: operations.map((operation) => ({ ...operation, plan: planOf(catalog, operation.plan) })),
+    }),
   } as unknown as P
 }
 

@@ -1,6 +1,7 @@
 /** Which conditions of a list an index finds the rows of, and which of them find few. */
 import { comparisons } from 'resourced-contract/model/operators'
 import { isOfAllRecords, linkOf, type Predicate } from 'resourced-contract/model/predicate'
+import { isHistory } from 'resourced-contract/model/recorded'
 import {
   type Catalog,
   isEqualityFilter,
@@ -20,7 +21,8 @@ export function termsOf(predicate: Predicate): Predicate[] {
 export function servesOrder(resource: Resource, term: Predicate, first: string | undefined): boolean {
   if (term.kind !== 'compare' && term.kind !== 'null') return false
   if (term.field === first) return term.kind === 'null' || comparisons[term.operator].index === 'field'
-  if (resource.order === 'by-position') return first === undefined && isFoundByIndex(resource, term)
+  const isInOrder = first === (isHistory(resource) ? 'created_at' : undefined)
+  if (resource.order === 'by-position') return isInOrder && isFoundByIndex(resource, term)
   if (term.kind === 'compare' && term.operator !== 'eq') return false
   const field = namedField(resource, term.field)
   if (first === undefined) return true

@@ -4,20 +4,21 @@
  */
 import sql, { raw } from 'sql-template-tag'
 import type { Outcome } from '../../plan/outcome.ts'
-import type { Create, Idempotency } from '../../plan/plan.ts'
+import type { Create, Idempotency, TransactionPlan } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { grantsDigest } from '../sql/records.ts'
 import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
-
-/** How long a key is kept, in milliseconds. */
-const lifetime = 24 * 60 * 60 * 1000
+import { keptFor } from './rows/kept-answers.ts'
 
 /** The most keys that one transaction deletes: other writers wait for it. */
 export const mostExpiredKeys = 1_000
 
 /** A change that may come with a key. */
-type Repeatable = Partial<Pick<Create, 'resource' | 'versionResource' | 'readableFields' | 'idempotency'>> &
-  Pick<Create, 'now'>
+type Repeatable = Represented & Partial<Pick<Create, 'idempotency'>> & Pick<Create, 'now'>
+
+/** What the answer to a change shows: of a transaction, what the answers to its operations show. */
+type Represented = Partial<Pick<Create, 'resource' | 'versionResource' | 'readableFields'>> &
+  Partial<Pick<TransactionPlan, 'operations'>>
 
 /** The first answer to a key, as it is stored. */
 interface KeptAnswer extends Pick<Extract<Outcome, { readonly kind: 'replayed' }>, 'answer' | 'preferred'> {
@@ -37,9 +38,14 @@ const first: ReadonlySet<string> = new Set<Outcome['kind']>([
   'stale',
 ])
 
+/** The kind of an outcome: of a refused transaction that of the operation that was refused. */
+function kindOf(outcome: { readonly kind: string } | Outcome): string {
+  return outcome.kind === 'operation-refused' && 'index' in outcome ? String(outcome.outcome?.kind) : outcome.kind
+}
+
 /** The outcomes that are kept: changes that were made. */
 const made: ReadonlySet<string> = new Set<Outcome['kind']>([
-  'created', 'updated', 'written-many', 'bulk-deleted', 'accepted',
+  'created', 'updated', 'written-many', 'bulk-deleted', 'accepted', 'transacted',
 ]) // biome-ignore format: one row reads best
 
 /**
@@ -67,7 +73,7 @@ export function* onceForKey<Other extends { readonly kind: string } = never>(
   const earlier = yield* findAnswer(plan, idempotency)
   if (earlier?.kind === 'replayed') return earlier
   const outcome = yield* change
-  if (earlier !== undefined) return first.has(outcome.kind) ? outcome : earlier
+  if (earlier !== undefined) return first.has(kindOf(outcome)) ? outcome : earlier
   if (made.has(outcome.kind)) yield* keepAnswer(plan, idempotency, outcome as Outcome)
   return outcome
 }
@@ -86,7 +92,7 @@ export function* continueForKey(plan: Repeatable, change: Transaction<Outcome>):
 /** The first answer to a key, or that it came with another body; `undefined`: the key is new, or expired. */
 function* findAnswer(plan: Repeatable, { scope, fingerprint }: Idempotency): Transaction<Earlier | undefined> {
   const { now } = plan
-  const isKept = sql`scope = ${scope} and created_at > ${now - lifetime}`
+  const isKept = sql`scope = ${scope} and created_at > ${now - keptFor}`
   const row = yield* firstRow(sql`select fingerprint, outcome from resourced_idempotency where ${isKept}`)
   if (row === undefined) return undefined
   if (row['fingerprint'] !== fingerprint) return { kind: 'key-reused' }
@@ -94,7 +100,7 @@ function* findAnswer(plan: Repeatable, { scope, fingerprint }: Idempotency): Tra
   return {
     kind: 'replayed',
     preferred,
-    answer: grants === grantsDigest(plan.readableFields) ? answer : masked(plan, answer),
+    answer: grants === digestOf(plan) ? answer : masked(plan, answer),
   }
 }
 
@@ -102,7 +108,11 @@ function* findAnswer(plan: Repeatable, { scope, fingerprint }: Idempotency): Tra
  * The first answer for a caller who may read other fields by now (AUT-13): without the values of all fields that the
  * caller may not read in every record.
  */
-function masked({ resource, versionResource, readableFields }: Repeatable, answer: Outcome): Outcome {
+function masked({ resource, versionResource, readableFields, operations }: Represented, answer: Outcome): Outcome {
+  if (answer.kind === 'transacted') {
+    const results = answer.results.map((each, index) => masked(operations?.[index]?.plan ?? {}, each))
+    return { ...answer, results }
+  }
   if (readableFields === undefined || resource === undefined) return answer
   if ((answer.kind !== 'created' && answer.kind !== 'updated' && answer.kind !== 'written-many') || !answer.json)
     return answer
@@ -119,13 +129,21 @@ function masked({ resource, versionResource, readableFields }: Repeatable, answe
   return { ...answer, json, hidden: names.map((name) => `,${name}`).join('') }
 }
 
+/** The digest of the fields that the caller may not read in every record; empty: there are none. */
+function digestOf({ readableFields, operations = [] }: Represented): string {
+  const digests = operations.map(({ plan }) => grantsDigest(plan.readableFields))
+  return digests.some((digest) => digest !== '') ? digests.join() : grantsDigest(readableFields)
+}
+
 /** Keeps the first answer, in place of one that has expired. */
 function* keepAnswer(
-  { now, readableFields }: Repeatable,
+  plan: Repeatable,
   { scope, fingerprint, preferred }: Idempotency,
   answer: Outcome,
 ): Transaction<void> {
-  const kept: KeptAnswer = { answer, preferred, ...(readableFields && { grants: grantsDigest(readableFields) }) }
+  const { now } = plan
+  const grants = digestOf(plan)
+  const kept: KeptAnswer = { answer, preferred, ...(grants !== '' && { grants }) }
   const outcome = JSON.stringify(kept)
   const values = sql`(scope, fingerprint, outcome, created_at) values (${scope}, ${fingerprint}, ${outcome}, ${now})`
   const replaced = ['fingerprint', 'outcome', 'created_at'].map((name) => `${name} = excluded.${name}`).join(', ')
@@ -136,7 +154,7 @@ function* keepAnswer(
 
 /** Deletes expired keys, the oldest first, and returns their number. */
 export function* deleteExpiredKeys(now: number): Transaction<number> {
-  const isExpired = sql`created_at <= ${now - lifetime} order by created_at limit ${mostExpiredKeys}`
+  const isExpired = sql`created_at <= ${now - keptFor} order by created_at limit ${mostExpiredKeys}`
   const expired = sql`select scope from resourced_idempotency where ${isExpired}`
   return (yield sql`delete from resourced_idempotency where scope in (${expired}) returning scope`).length
 }

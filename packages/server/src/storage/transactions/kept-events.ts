@@ -91,7 +91,7 @@ export function* deleteExpiredEvents(context: SqlContext, now: number): Transact
  * The beginning of the ids of events that were written at a time. `created_at` would not do: it is the time that the
  * change gave to the record, and a deletion that is undone gives back the former one.
  */
-function firstIdSince(milliseconds: number): string {
+export function firstIdSince(milliseconds: number): string {
   const digits = Math.max(milliseconds, 0).toString(16).padStart(12, '0')
   return `${digits.slice(0, 8)}-${digits.slice(8)}`
 }

@@ -57,7 +57,6 @@ function* findKey(hash: string): Transaction<StoredKey | undefined> {
 }
 
 /** All keys, the oldest first. */
-/** Lists all keys. */
 export function* listKeys(): Transaction<ListedKey[]> {
   return (yield sql`select ${columns}, t.last_used_at from ${keys} order by t.created_at, t.id`).map(keyOf<ListedKey>)
 }

@@ -3,6 +3,7 @@ import { createHmac, hash } from 'node:crypto'
 import { grantOf } from 'resourced-contract/model/field-grants'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import { namesIds, type Predicate } from 'resourced-contract/model/predicate'
+import { isHistory } from 'resourced-contract/model/recorded'
 import { relevance } from 'resourced-contract/model/relevance'
 import { type Catalog, isIndexed, namedField } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
@@ -303,7 +304,8 @@ export function knownTag(list: List, { revision }: Pick<Clock, 'revision'>): str
   if (list.tagged?.state === revision) return list.tagged.tag
   const { plan, context } = list
   const { tagSecret } = context
-  const isWhole = plan.permitted.kind === 'always' && plan.readableFields === undefined && relatedTo(plan).size === 0
+  const isOfAll = plan.permitted.kind === 'always' && !isHistory(plan.resource)
+  const isWhole = isOfAll && plan.readableFields === undefined && relatedTo(plan).size === 0
   // What is shown of deleted records depends on the time of day, which the clock does not show.
   if (!isWhole || plan.deleted !== undefined) return undefined
   if (tagSecret === undefined) throw new Error('Pages cannot be read without the secret of their tags.')

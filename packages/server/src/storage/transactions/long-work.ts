@@ -2,12 +2,13 @@
  * The transactions of background jobs, by name, and the port's `JobStore` that calls them. On SQLite they run on
  * another thread: their arguments and results are plain data.
  */
-import type { Restore } from '../../plan/plan.ts'
+import type { Restore, UpdateMatching } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
 import { type PlainPlan, planOf } from '../threads/plain-plan.ts'
 import { ignoringRows, inBatches, type Runner, type Transaction } from '../transaction.ts'
 import { inspect } from './delete/begin.ts'
+import { countMatching } from './delete/matching.ts'
 import { beginPurge, checkClock, countPurge, hasExpired, stepPurge } from './delete/purge.ts'
 import { stepWork, undoWork } from './delete/work.ts'
 import type { Removed } from './delete/work-list.ts'
@@ -23,6 +24,7 @@ import {
 import { deleteExpiredKeys } from './idempotency.ts'
 import { deleteExpiredJobs } from './jobs.ts'
 import { deleteExpiredEvents } from './kept-events.ts'
+import { deleteFormerStates } from './kept-history.ts'
 import { deleteEmptyFigures } from './kept-summary.ts'
 import { Pace } from './pace.ts'
 import { finishJob, keepTotal, openJobs, stateOf } from './rows/job-rows.ts'
@@ -63,6 +65,8 @@ const reading = {
   count: (context: SqlContext, { job }: { readonly job: OpenJob & { readonly task: 'purge' | 'export' } }) =>
     counts[job.task](context, job.id),
   readExport: (context: SqlContext, { job }: { readonly job: string }) => readExport(context, job),
+  countMatches: (context: SqlContext, plan: PlainPlan) =>
+    countMatching(context, planOf<UpdateMatching>(context.catalog, plan)),
   inspect: (context: SqlContext, { ids, deciders, ...plan }: Inspecting) =>
     inspect(context, planOf<Removed | Restore>(context.catalog, plan), ids, deciders),
 }
@@ -150,6 +154,7 @@ export function jobStore(
       () => deleteExpiredKeys(now),
       () => deleteExpiredJobs(context, now),
       () => deleteExpiredEvents(context, now),
+      () => deleteFormerStates(context, now),
       () => deleteEmptyFigures(context),
       ...(storesExports ? [() => deleteExpiredChunks(now)] : []),
     ]

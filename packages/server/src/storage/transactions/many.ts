@@ -10,14 +10,17 @@ import type { CurrentRecord } from '../../plan/check-record.ts'
 import { type Proposal, proposeCreate, proposeUpdate, type Question, takenIssue } from '../../plan/decide.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Create, Update } from '../../plan/plan.ts'
+import { type Moves, noteMove } from '../sql/batch.ts'
 import type { SqlContext } from '../sql/context.ts'
+import type { WordsOf } from '../sql/dialect.ts'
 import type { Transaction } from '../transaction.ts'
 import { decideCreation } from './create.ts'
-import { type Moves, noteMove, tickAll } from './rows/clock.ts'
+import { attributionOf, tellAttribution } from './rows/attribution.ts'
+import { tickAll } from './rows/clock.ts'
 import { findExpected, holderOf } from './rows/expected.ts'
 import { numbered } from './rows/numbers.ts'
 import { decide } from './rows/other-records.ts'
-import { changeRecord, freeValue, insertRecord } from './rows/record-row.ts'
+import { changeRecord, freeValue, insertRecord, wordsOf } from './rows/record-row.ts'
 
 /** A record to write, or its refusal. */
 export type Item =
@@ -47,6 +50,10 @@ export function* writeItems(context: SqlContext, items: Iterable<Item>, how: Wri
   const moves: Moves = new Map()
   let first = 0
   for (const batch of batchesOf(items, how.areOne ? Number.POSITIVE_INFINITY : batchSize)) {
+    const [item] = batch
+    // All are of one caller.
+    if (context.attribution === undefined && item !== undefined && 'plan' in item)
+      yield* tellAttribution(context, attributionOf(item.plan))
     if (!(yield* writeBatch(context, { items: batch, first, moves }, how))) break
     first += batch.length
   }
@@ -75,16 +82,20 @@ function* writeBatch(context: SqlContext, { items, first, moves }: Batch, how: W
   const proposals = items.map((item) => propose(context, item))
   const uniques = new UniqueValues(items, proposals)
   const expected = yield* findExpected(context, proposals)
+  const words: Written[] = []
+  let goesOn = true
   for (const [index, item] of items.entries()) {
     const proposal = proposals[index] as Proposal | Outcome
     const outcome =
       'outcome' in item
         ? item.outcome
-        : yield* writeItem(context, item, { index, proposal, expected, uniques, moves, areOne: how.areOne })
+        : yield* writeItem(context, item, { index, proposal, expected, uniques, words, moves, areOne: how.areOne })
     uniques.pass(index)
-    if (!how.goesOn(first + index, outcome)) return false
+    goesOn = how.goesOn(first + index, outcome)
+    if (!goesOn) break
   }
-  return true
+  yield* indexAll(context, words)
+  return goesOn
 }
 
 function propose({ catalog }: SqlContext, item: Item): Proposal | Outcome {
@@ -92,9 +103,29 @@ function propose({ catalog }: SqlContext, item: Item): Proposal | Outcome {
   return 'current' in item ? proposeUpdate(catalog, item.plan, item.current) : proposeCreate(catalog, item.plan)
 }
 
+/** A record that was written, and its search words; left out: they did not change. */
+interface Written {
+  readonly resource: Resource
+  readonly replaces: boolean
+  readonly id: string
+  readonly words?: string
+}
+
+/** Indexes the search words of records: no statement before searches for them. */
+function* indexAll({ dialect }: SqlContext, written: readonly Written[]): Transaction<void> {
+  for (const [{ name }, ofOne] of Map.groupBy(written, ({ resource }) => resource)) {
+    for (const [replaces, alike] of Map.groupBy(ofOne, (each) => each.replaces)) {
+      const indexed = alike.filter((each): each is Written & WordsOf => each.words !== undefined)
+      if (indexed.length > 0) yield* dialect.indexWords(name, indexed, replaces)
+    }
+  }
+}
+
 /** A record of a batch. */
 interface Turn extends Pick<Writing, 'areOne'>, Pick<Batch, 'moves'> {
   readonly index: number
+  /** Receives the search words of the record. */
+  readonly words: Written[]
   readonly proposal: Proposal | Outcome
   /** The questions that have the expected answer. */
   readonly expected: ReadonlySet<Question>
@@ -121,10 +152,13 @@ function* writeItem(
   if (clashes.length > 0) return { kind: 'conflict', issues: clashes }
   const { values, changed } = decided.draft
   if (plan.kind === 'create') {
-    yield* insertRecord(context, resource, yield* numbered(resource, values))
+    const record = yield* numbered(resource, values)
+    yield* insertRecord(context, resource, record)
+    turn.words.push({ resource, replaces: false, ...wordsOf(resource, record) })
     noteMove(moves, resource.name, { live: 1, deleted: 0, ids: [] })
   } else if (changed.length > 0) {
     yield* changeRecord(context, resource, { values, changed: [...changed, ...turn.uniques.freedOf(plan.id)] })
+    turn.words.push({ resource, replaces: true, ...wordsOf(resource, values, changed) })
     noteMove(moves, resource.name, { live: 0, deleted: 0, ids: [plan.id] })
   }
   return undefined

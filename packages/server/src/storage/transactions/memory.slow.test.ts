@@ -106,7 +106,7 @@ test('the cache is bounded by bytes, and is cleared when the tables change', () 
   memory.forget()
   assert.equal(memory.record(plan(String(count - 1)), at(1)), undefined)
   assert.equal(memory.clocks.size, 0)
-  keep(memory, plan('1'), at(1), record('x'.repeat(1_000_000)))
+  keep(memory, plan('1'), at(1), record('x'.repeat(1_100_000)))
   assert.equal(memory.record(plan('1'), at(1)), undefined)
 })
 

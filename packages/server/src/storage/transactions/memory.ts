@@ -3,7 +3,7 @@
  * is as current as the clocks that a read compares it with (docs/explanation/performance.md).
  */
 
-import type { Outcome, PageOutcome } from '../../plan/outcome.ts'
+import type { Outcome, PageOutcome, WithRelated } from '../../plan/outcome.ts'
 import type { ReadRecord } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import { advance } from '../sql/marks.ts'
@@ -23,7 +23,7 @@ type KnownRecord =
 export const mostRemembered = 16 * 1_048_576
 
 /** The most bytes of one answer that is remembered. */
-const largest = mostRemembered / 64
+const largest = mostRemembered / 16
 
 /** About so many bytes of objects belong to a remembered answer. */
 const overhead = 400
@@ -49,7 +49,7 @@ interface Collection {
 /** An answer, and the state at which it is true. */
 interface Entry {
   readonly state: number
-  readonly answer: KnownRecord | PageOutcome
+  readonly answer: KnownRecord | PageOutcome | WithRelated
   /** Whether a request was answered with it. */
   isUsed: boolean
 }
@@ -122,6 +122,16 @@ export class Memory {
     this.#keep(key, state, page)
   }
 
+  /** The same of a record or a page with its related records. */
+  related(key: string, state: number): WithRelated | undefined {
+    return this.#get(key, state) as WithRelated | undefined
+  }
+
+  /** Remembers such a record or page. */
+  keepRelated(key: string, state: number, answer: WithRelated): void {
+    this.#keep(key, state, answer)
+  }
+
   #get(key: string, state: number): Entry['answer'] | undefined {
     const entry = this.#answers.get(key)
     if (entry?.state !== state) return undefined
@@ -139,7 +149,7 @@ export class Memory {
     const isAgain = this.#asked[slotOf(hash)] === asked
     this.#asked[slotOf(hash)] = asked
     if (!isAgain && this.#answers.get(key)?.isUsed !== true) return
-    const weight = overhead + key.length + (answer.json === undefined ? 0 : bytesOf(answer.json))
+    const weight = overhead + key.length + textBytes(answer)
     if (weight <= largest) this.#answers.set(key, { state, answer, isUsed: false }, weight)
   }
 
@@ -167,7 +177,7 @@ export class Memory {
 }
 
 /** A record as one caller sees it: versions represent it differently, and callers have different permissions. */
-function recordKey({ resource, versionResource, id, permitted, fields, readableFields }: ReadRecord): string {
+export function recordKey({ resource, versionResource, id, permitted, fields, readableFields }: ReadRecord): string {
   const isWhole = fields === undefined && readableFields === undefined
   if (versionResource === undefined && permitted.kind === 'always' && isWhole) return `${resource.name}/${id}`
   const shown = `${fields?.join() ?? '*'}${grantsDigest(readableFields)}`
@@ -185,6 +195,18 @@ function hashOf(text: string): number {
   for (let index = 0; index < text.length; index++) hash = (Math.imul(hash, 31) + text.charCodeAt(index)) | 0
   return hash
 }
+
+/** About the bytes of an answer. The response that is made of related records is kept with them. */
+function textBytes(answer: Entry['answer']): number {
+  if (answer.kind !== 'with-related') return answer.json === undefined ? 0 : bytesOf(answer.json)
+  const ids = answer.related.reduce((sum, { records }) => {
+    return records.reduce((total, each) => total + overhead + each.ids.length * idBytes, sum)
+  }, 0)
+  return 2 * answer.included.reduce((sum, { json }) => sum + bytesOf(json), bytesOf(answer.answer.json)) + ids
+}
+
+/** About the bytes of the text of an id. */
+const idBytes = 64
 
 /** About the bytes of a text: one with any character beyond Latin-1 takes two for each. */
 function bytesOf(text: string): number {

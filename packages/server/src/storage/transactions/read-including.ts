@@ -4,7 +4,7 @@
  * records would pass a limit.
  */
 import { predicatesOf } from 'resourced-contract/model/field-grants'
-import { collectionsOf, type Position } from 'resourced-contract/model/predicate'
+import { always, collectionsOf, type Position } from 'resourced-contract/model/predicate'
 import sql from 'sql-template-tag'
 import type { Include, RelatedPath } from '../../plan/include.ts'
 import {
@@ -26,10 +26,12 @@ import { firstRow, type Transaction } from '../transaction.ts'
 import { findRelated } from './find-related.ts'
 import { IncludedRecords } from './included-records.ts'
 import { listOf } from './list.ts'
-import type { Memory } from './memory.ts'
+import { includedKey, otherCollections, withIncluded } from './list-dependence.ts'
+import { type Memory, recordKey } from './memory.ts'
 import { between, keysSql } from './page-rows.ts'
-import { answerPage, type ListMemory, readPage, visitsFewRows } from './read-page.ts'
+import { answerPage, type ListMemory, pageKey, pageState, readPage, visitsFewRows } from './read-page.ts'
 import { readRecord } from './read-record.ts'
+import { readClock } from './rows/clock.ts'
 
 /** A read with related records. */
 export type IncludingRead = (ReadRecord | ReadPage) & { readonly include: Include }
@@ -42,7 +44,7 @@ export function isIncluding<P extends Pick<ReadPage, 'include'>>(plan: P): plan 
 type Answer = WithRelated['answer']
 
 /**
- * Runs a ReadPage, with its related records if it has any: they are not answered from memory.
+ * Runs a ReadPage, with its related records if it has any.
  *
  * @param reach `few`: only what visits few rows is read
  * @returns `undefined` where it is not read
@@ -53,10 +55,61 @@ export function* pageOrIncluding(
   plan: ReadPage,
   reach: 'all' | 'few',
 ): Transaction<Outcome | undefined> {
-  if (!isIncluding(plan)) return yield* answerPage(context, memory, plan, reach)
-  const isShort =
-    reach === 'all' || (followsFew(plan.include) && (yield* visitsFewRows(memory, listOf(context, memory, plan))))
-  return isShort ? yield* readIncluding(context, memory, plan) : undefined
+  return yield* isIncluding(plan)
+    ? answerIncluding(context, memory, plan, reach)
+    : answerPage(context, memory, plan, reach)
+}
+
+/**
+ * Runs a read with related records from memory, if nothing has changed since it was read, or else from the database.
+ *
+ * @param reach `few`: only what visits few rows is read
+ * @returns `undefined` where it is not read
+ */
+export function* answerIncluding(
+  context: SqlContext,
+  memory: Memory,
+  plan: IncludingRead,
+  reach: 'all' | 'few',
+): Transaction<Outcome | undefined> {
+  const key = keyOf(plan)
+  const state = yield* includingState(context, memory, plan)
+  const known = key === undefined ? undefined : memory.related(key, state)
+  if (known !== undefined) return known
+  if (reach === 'few' && !(yield* readsFew(context, memory, plan))) return undefined
+  const outcome = yield* readIncluding(context, memory, plan)
+  keepIncluding(memory, plan, state, outcome)
+  return outcome
+}
+
+/** Remembers a read with related records. */
+export function keepIncluding(memory: Memory, plan: IncludingRead, state: number, outcome: Outcome): void {
+  const key = keyOf(plan)
+  if (key !== undefined && outcome.kind === 'with-related') memory.keepRelated(key, state, outcome)
+}
+
+/** What such a read is remembered by; `undefined`: it is not worth remembering, or depends on more than clocks. */
+function keyOf(plan: IncludingRead): string | undefined {
+  const asked = plan.kind === 'read-page' ? pageKey(plan) : recordKey(plan)
+  const included = asked === undefined ? undefined : includedKey(plan.include)
+  return included === undefined ? undefined : `${included} ${asked}`
+}
+
+/** The sum of the revisions of all clocks that such a read depends on. */
+export function* includingState(
+  context: SqlContext,
+  memory: Pick<Memory, 'clocks'>,
+  plan: IncludingRead,
+): Transaction<number> {
+  if (plan.kind === 'read-page') return yield* pageState(context, memory, plan)
+  const others = otherCollections({ ...plan, parent: undefined, filter: always, sort: [], deleted: undefined })
+  const clock = yield* readClock(context, memory, plan.resource.name, withIncluded(others, plan.include))
+  return clock.revision
+}
+
+function* readsFew(context: SqlContext, memory: Memory, plan: IncludingRead): Transaction<boolean> {
+  if (!followsFew(plan.include)) return false
+  return plan.kind === 'read-record' || (yield* visitsFewRows(memory, listOf(context, memory, plan)))
 }
 
 /** Runs a read with related records on one snapshot. */
@@ -67,7 +120,7 @@ export function* readIncluding(context: SqlContext, memory: ListMemory, plan: In
 }
 
 /** Whether each path leads from a record to one other, and no permission depends on further records. */
-export function followsFew({ paths }: Include): boolean {
+function followsFew({ paths }: Include): boolean {
   return paths.every(({ to, permitted, referring, deleted, readableFields }) => {
     const predicates = [permitted, referring, ...predicatesOf(readableFields)]
     return to === 'one' && deleted === undefined && predicates.every((each) => collectionsOf(each).size === 0)

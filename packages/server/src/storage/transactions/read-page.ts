@@ -4,7 +4,8 @@
  */
 
 import { collectionsOf, isOfAllRecords } from 'resourced-contract/model/predicate'
-import sql, { empty } from 'sql-template-tag'
+import { isHistory } from 'resourced-contract/model/recorded'
+import sql, { empty, raw } from 'sql-template-tag'
 import { checkPage } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Parent, ReadPage } from '../../plan/plan.ts'
@@ -17,7 +18,7 @@ import { firstRow, type Transaction } from '../transaction.ts'
 import { countEvents } from './event-totals.ts'
 import { beginsAtKept } from './kept-events.ts'
 import { fewRows, type KnownSize, knownTag, type List, listOf, pageTag, rangeOf, scanOf, visitsFew } from './list.ts'
-import { allowedKey, otherCollections } from './list-dependence.ts'
+import { allowedKey, otherCollections, withIncluded } from './list-dependence.ts'
 import type { Memory } from './memory.ts'
 import { firstStatement, type PageRead, readRows } from './page-rows.ts'
 import { type Clock, clockOf, knownClock, readClock } from './rows/clock.ts'
@@ -46,8 +47,14 @@ export function* answerPage(
   const list = listOf(context, memory, plan)
   if (reach === 'few' && !(yield* visitsFewRows(memory, list, clock))) return undefined
   const outcome = yield* readPage(context, memory, plan, list)
-  if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
+  keepPage(memory, plan, state, outcome)
   return outcome
+}
+
+/** Remembers a page. */
+export function keepPage(memory: Memory, plan: ReadPage, state: number, outcome: Outcome): void {
+  const key = pageKey(plan)
+  if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
 }
 
 /** Whether the page of a list visits few rows: see `visitsFew`. */
@@ -66,7 +73,7 @@ export function* readPage(
   if (refused !== undefined) return refused
 
   const { clock, read } = yield* readState(memory, list)
-  const isOfEvents = plan.resource.order === 'by-position'
+  const isOfEvents = plan.resource.order === 'by-position' && !isHistory(plan.resource)
   if (isOfEvents && !(yield* beginsAtKept(context, plan))) return { kind: 'events-expired' }
 
   const known = knownTag(list, clock)
@@ -133,9 +140,9 @@ export function* pageState(context: SqlContext, memory: Pick<Memory, 'clocks'>, 
   return revision
 }
 
-/** Those of the list, and those that the permission to read the parent depends on. */
+/** Those of the list and its related records, and those that the permission to read the parent depends on. */
 function allCollections(plan: ReadPage): ReadonlySet<string> {
-  const others = otherCollections(plan)
+  const others = withIncluded(otherCollections(plan), plan.include)
   if (plan.parent === undefined) return others
   const { resource, permitted } = plan.parent
   return collectionsOf(permitted, new Set([...others, resource.name]))
@@ -148,7 +155,7 @@ function allCollections(plan: ReadPage): ReadonlySet<string> {
 export function pageKey(plan: ReadPage): string | undefined {
   const { key, parent, deleted } = plan
   // Which deleted records a caller is shown depends on the time.
-  if (key === undefined || deleted !== undefined) return undefined
+  if (key === undefined || deleted !== undefined || parent?.deleted !== undefined) return undefined
   const allowed = allowedKey(plan)
   // Callers write the end of the key, so it comes last.
   if (parent === undefined) return `${allowed} ${key}`
@@ -157,11 +164,19 @@ export function pageKey(plan: ReadPage): string | undefined {
 
 /** Whether the parent of a nested collection is there, and the caller may read it. */
 export function* checkParent(context: PredicateContext, parent: Parent): Transaction<Outcome | undefined> {
-  const { resource, id, permitted } = parent
-  const columns = sql`${holdsSql(context, resource, permitted)} as _permitted`
+  const { resource, id, permitted, deleted } = parent
   const lock = context.locksReferenced ? shareLock(context.dialect, resource) : empty
+  const live = raw('deleted_at is null')
+  const isThere = deleted === undefined ? live : sql`(${live} or deleted_at > ${deleted.since})`
+  const isPermitted = holdsSql(context, resource, permitted)
+  // A record that was deleted with its own parent is still permitted by that.
+  const asDeleted = { ...context, countsDeleted: true }
+  const held =
+    deleted === undefined
+      ? isPermitted
+      : sql`case when ${live} then ${isPermitted} else ${holdsSql(asDeleted, resource, deleted.permitted)} end`
   const row = yield* firstRow(
-    sql`select ${columns} from ${subjectSql(resource.name)} where id = ${id} and deleted_at is null${lock}`,
+    sql`select ${held} as _permitted from ${subjectSql(resource.name)} where id = ${id} and ${isThere}${lock}`,
   )
   if (row === undefined) return { kind: 'parent-missing' }
   return row['_permitted'] === 1 ? undefined : { kind: 'forbidden' }
@@ -180,7 +195,8 @@ export function isUnfiltered({ filter, permitted, parent, search, deleted }: Rea
 
 /** Whether the total of a list can be counted onward: its permission does not depend on records. */
 function countsOnward({ resource, permitted, search, deleted }: ReadPage): boolean {
-  if (resource.order !== 'by-position' || search !== undefined || deleted !== undefined) return false
+  if (resource.order !== 'by-position' || isHistory(resource) || search !== undefined || deleted !== undefined)
+    return false
   return isOfAllRecords(permitted)
 }
 

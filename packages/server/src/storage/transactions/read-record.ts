@@ -2,7 +2,8 @@
 
 import { predicatesOf } from 'resourced-contract/model/field-grants'
 import { collectionsOf } from 'resourced-contract/model/predicate'
-import sql, { empty, type Sql } from 'sql-template-tag'
+import { isHistory } from 'resourced-contract/model/recorded'
+import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import { checkConditions, checkRecord, type Found, isConditional } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { ReadRecord } from '../../plan/plan.ts'
@@ -11,6 +12,7 @@ import type { SqlContext } from '../sql/context.ts'
 import { predicateDigest } from '../sql/predicate-digest.ts'
 import { grantsDigest, representationSql, revisionColumn, versionedName } from '../sql/records.ts'
 import { filled, firstRow, prebuilt, type Row, type Statement, slot, type Transaction } from '../transaction.ts'
+import { mementoOf, readFormer } from './history.ts'
 import type { Memory, RecordState } from './memory.ts'
 import { knownClock, readClock } from './rows/clock.ts'
 import { foundOf, hiddenColumn, holdsSql } from './rows/record-row.ts'
@@ -21,6 +23,7 @@ export function* readRecord(
   memory: Pick<Memory, 'clocks' | 'record' | 'keep'> | undefined,
   plan: ReadRecord,
 ): Transaction<Outcome> {
+  if (plan.former !== undefined) return yield* readFormer(context, plan, plan.former)
   const state =
     memory === undefined ? undefined : (knownState(memory, plan) ?? (yield* readState(context, memory, plan)))
   const known = state === undefined ? undefined : memory?.record(plan, state)
@@ -39,7 +42,8 @@ export function* readRecord(
   const ended = checkRecord(plan, found)
   if (ended !== undefined) return ended
   const { permitted: _, ...validators } = found as Found
-  const record = { kind: 'record', json: String(row?.['json']), ...validators } as const
+  const memento = isHistory(plan.resource) && row !== undefined && { memento: mementoOf(row) }
+  const record: Outcome = { kind: 'record', json: String(row?.['json']), ...validators, ...memento }
   if (state !== undefined) memory?.keep(plan, state, record)
   return record
 }
@@ -86,11 +90,13 @@ function statementOf(context: SqlContext, plan: ReadRecord, what: 'record' | 'st
     const represented = { resource: versionResource, fields, readableFields }
     const json = what === 'state' ? empty : sql`${representationSql(context, represented)} as json, `
     const from = sql`${context.dialect.schema}${subjectSql(resource.name)}`
-    const columns = sql`${json}${stateColumns(context, plan)}`
+    const columns = sql`${json}${stateColumns(context, plan)}${isHistory(resource) ? ofRevision : empty}`
     return prebuilt(sql`select ${columns} from ${from} where deleted_at is null and id = ${id}`)
   })
   return filled(slots, plan)
 }
+
+const ofRevision = raw(', id, collection, record_id, created_at')
 
 function stateColumns(context: SqlContext, { resource, permitted, readableFields }: ReadRecord): Sql {
   const revision = revisionColumn(context, resource.name)

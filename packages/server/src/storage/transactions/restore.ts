@@ -12,6 +12,7 @@ import sql, { raw } from 'sql-template-tag'
 import { checkRecord, decidableRecords, dependsOn, retainedSince } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Restore } from '../../plan/plan.ts'
+import { type Moves, noteMove, roomOf } from '../sql/batch.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { newMark, nextRevisionSql } from '../sql/marks.ts'
@@ -20,6 +21,7 @@ import { recordOf, storedSql } from '../sql/records.ts'
 import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
 import { accept } from './delete/begin.ts'
 import { type Closure, descend, markedSet, setOf, sizeOf } from './delete/cascade.ts'
+import { beyondBatch } from './delete/delete.ts'
 import { purgeBegan } from './delete/purge.ts'
 import { findRestorationBlockers } from './delete/restoration-blockers.ts'
 import { finishAtOnce } from './delete/work.ts'
@@ -33,7 +35,7 @@ import {
   type WorkState,
 } from './delete/work-list.ts'
 import { onceForKey } from './idempotency.ts'
-import { type Moves, noteMove, tickAll } from './rows/clock.ts'
+import { tickAll } from './rows/clock.ts'
 import { addWork, keepState } from './rows/job-rows.ts'
 import { holdsFor, lockAllRulesBelow } from './rows/other-records.ts'
 import { cascadeReach, isWorkRunning, resourceOf } from './rows/pending-deletions.ts'
@@ -61,7 +63,11 @@ function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | Ann
     const issues = yield* findRestorationBlockers(context, plan, setOf(context, closure))
     if (issues.length > 0) return { kind: 'conflict', issues }
   }
-  if (closure !== undefined && sizeOf(closure) <= plan.above) return yield* restoreFew(context, plan, closure)
+  const { batch } = context
+  const isTooMany = batch !== undefined && closure !== undefined && sizeOf(closure) > roomOf(batch)
+  if (closure !== undefined && sizeOf(closure) <= plan.above && !isTooMany)
+    return yield* restoreFew(context, plan, closure)
+  if (batch !== undefined) return beyondBatch(batch, closure && sizeOf(closure))
   const state = newState(plan, {
     ...{ deletedAt, phase: closure === undefined ? 'collect' : 'flip' },
     ...{ found: 1, total: closure === undefined ? 1 : sizeOf(closure) },

@@ -8,20 +8,27 @@ import { createRecord } from './create.ts'
 import { bulkDelete, deleteMatching, deleteRecord } from './delete/delete.ts'
 import { type Announced, isWaitedFor } from './delete/work-list.ts'
 import { beginExport } from './exports.ts'
+import { type Erasing, eraseHistory } from './history.ts'
 import { onceForKey } from './idempotency.ts'
 import { deleteJob } from './jobs.ts'
 import { createKey, revokeKey } from './keys.ts'
 import { restoreRecord } from './restore.ts'
+import { attributed, attributionOf } from './rows/attribution.ts'
+import { transact } from './transact.ts'
 import { updateRecord } from './update.ts'
 import { updateMatching } from './update-matching.ts'
 import { createDelivery, createWebhook, deleteWebhook, updateWebhook } from './webhooks.ts'
 import { writeMany } from './write-many.ts'
 
 /** The result of such a transaction: the outcome for the caller, or how it is carried out. */
-export type Written = Outcome | Announced
+export type Written = Outcome | Announced | Erasing
 
 /** The transaction of a change. If its outcome is a refusal, it is rolled back. */
 export function writeTransaction(context: SqlContext, plan: Write): Transaction<Written> {
+  return attributed(context, attributionOf(plan), (own) => changeOf(own, plan))
+}
+
+function changeOf(context: SqlContext, plan: Write): Transaction<Written> {
   switch (plan.kind) {
     case 'create':
       return onceForKey(context, plan, createRecord(context, plan))
@@ -41,6 +48,8 @@ export function writeTransaction(context: SqlContext, plan: Write): Transaction<
       return updateMatching(context, plan)
     case 'restore':
       return restoreRecord(context, plan)
+    case 'erase-history':
+      return eraseHistory(context, plan)
     case 'create-key':
       return onceForKey(context, plan, createKey(context, plan))
     case 'revoke-key':
@@ -55,6 +64,8 @@ export function writeTransaction(context: SqlContext, plan: Write): Transaction<
       return onceForKey(context, plan, createDelivery(context, plan))
     case 'delete-job':
       return deleteJob(context, plan)
+    case 'transaction':
+      return transact(context, plan)
     case 'export':
       return onceForKey(context, plan, beginExport(context, plan))
   }
@@ -63,6 +74,7 @@ export function writeTransaction(context: SqlContext, plan: Write): Transaction<
 const refusals: ReadonlySet<string> = new Set<Outcome['kind']>([
   'missing', 'parent-missing', 'forbidden', 'precondition-required', 'stale', 'invalid', 'conflict', 'not-modified',
   'replayed', 'key-in-use', 'key-reused', 'bulk-refused',
+  'operation-refused',
 ]) // biome-ignore format: one row reads best
 
 /** Whether an outcome is a change; otherwise the transaction is rolled back. */
@@ -72,5 +84,5 @@ export function isChange({ kind }: Written): boolean {
 
 /** Whether an outcome is the whole answer: otherwise `finishLarge` carries out what the transaction has left to do. */
 export function isFinal(written: Written): written is Outcome {
-  return written.kind !== 'announced'
+  return written.kind !== 'announced' && written.kind !== 'erasing'
 }

@@ -11,7 +11,7 @@ import type { Transaction } from '../transaction.ts'
 import { previewDeletion } from './delete/preview.ts'
 import { fewRows, type List, listOf } from './list.ts'
 import type { Memory, Total } from './memory.ts'
-import { type IncludingRead, isIncluding, readIncluding } from './read-including.ts'
+import { type IncludingRead, includingState, isIncluding, readIncluding } from './read-including.ts'
 import { pageState, readPage } from './read-page.ts'
 import { readSummary } from './read-summary.ts'
 import { readClock } from './rows/clock.ts'
@@ -81,9 +81,14 @@ export function summaryReader(
 }
 
 /** Reads a record with its related records, which another thread has asked for. */
-export function readIncludingRecord(context: SqlContext, plan: PlainPlan): Transaction<Outcome> {
+export function* readIncludingRecord(
+  context: SqlContext,
+  asked: PlainPlan,
+): Transaction<Omit<ReadElsewhere, 'remembered'>> {
+  const plan = planOf<IncludingRead>(context.catalog, asked)
   const memory = { clocks: new Map(), totals: new BoundedMap<Total>(1), lists: new BoundedMap<List>(1) }
-  return readIncluding(context, memory, planOf<IncludingRead>(context.catalog, plan))
+  const outcome = yield* readIncluding(context, memory, plan)
+  return { outcome, state: yield* includingState(context, memory, plan) }
 }
 
 /** Whether the deletion of a preview can reach few records only. */

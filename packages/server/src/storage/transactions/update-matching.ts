@@ -1,28 +1,89 @@
-/** Changing all records that match a filter (BLK-3). */
+/**
+ * Changing all records that match a filter (BLK-3): few in one transaction, more by a job. For a job they are put on a
+ * work list (`delete/work-list.ts`) and checked before the request is answered.
+ */
 
+import type { Issue } from 'resourced-contract/spec/faults'
 import sql from 'sql-template-tag'
 import { checkFilterConditions } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { UpdateMatching } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
-import { mostInspected } from './delete/cascade.ts'
-import { lockMatches, tooManyAffected } from './delete/matching.ts'
-import { changeRecords } from './rows/change-records.ts'
+import { accept } from './delete/begin.ts'
+import { storedChange } from './delete/change.ts'
+import { selectMatching } from './delete/collect.ts'
+import { lockMatches, matchesFew, tooManyAffected } from './delete/matching.ts'
+import { withoutLocks } from './delete/snapshot-context.ts'
+import { type Announced, announce, checkedState, newState, nextQueued } from './delete/work-list.ts'
+import { type Checked, changeOf, changeRecords, checkEach } from './rows/change-records.ts'
+import { keepState } from './rows/job-rows.ts'
+import { lockAllRulesBelow } from './rows/other-records.ts'
 import { pendingIssue } from './rows/pending-deletions.ts'
 
 /** Runs an UpdateMatching: all records that match, or none. */
-export function* updateMatching(context: SqlContext, plan: UpdateMatching): Transaction<Outcome> {
-  const most = Math.min(plan.most ?? mostInspected, mostInspected)
+export function* updateMatching(context: SqlContext, plan: UpdateMatching): Transaction<Outcome | Announced> {
+  const { most, above } = plan
   const stale = checkFilterConditions(plan)
   if (stale !== undefined) return stale
+  if (!(yield* matchesFew(context, plan))) return yield* announceChange(plan)
   const rows = yield* lockMatches(context, plan, sql`id, _deletion`)
-  if (rows.length > most) return { kind: 'conflict', issues: [tooManyAffected({ ...plan, most }, rows.length)] }
-  const marked = rows.find((row) => row['_deletion'] !== null)
-  if (marked !== undefined) return { kind: 'conflict', issues: [pendingIssue(String(marked['_deletion']))] }
+  if (most !== undefined && rows.length > most) return conflict(tooManyAffected(plan, rows.length))
+  const taken = rows.find((row) => row['_deletion'] !== null)
+  if (taken !== undefined) return conflict(pendingIssue(String(taken['_deletion'])))
+  if (rows.length > above) return yield* announceChange(plan)
   return yield* changeRecords(
     context,
     plan,
     rows.map(({ id }) => String(id)),
   )
+}
+
+function conflict(found: Issue): Outcome {
+  return { kind: 'conflict', issues: [found] }
+}
+
+function* announceChange(plan: UpdateMatching): Transaction<Announced> {
+  const selection = yield* selectMatching(plan)
+  return yield* announce(plan, newState(plan, { selection, change: storedChange(plan, []) }))
+}
+
+/** The next records of the list, whether each of them can be changed, and where the check goes on. */
+export function* checkNext(
+  context: SqlContext,
+  plan: UpdateMatching,
+  from: { readonly at: number; readonly size: number; readonly last: number },
+): Transaction<Checked & { readonly at: number }> {
+  const rows = yield* nextQueued(plan.change, from)
+  const ids = rows.map(({ record }) => String(record))
+  const checked = yield* checkEach(withoutLocks(context), changeOf(plan), ids)
+  return { ...checked, at: Number(rows.at(-1)?.['_row'] ?? from.last) }
+}
+
+/**
+ * Begins a checked change that nothing refuses: as a job, or of few records in this transaction.
+ *
+ * @param moved the reference fields that a job changes
+ */
+export function* beginChange(
+  context: SqlContext,
+  plan: UpdateMatching,
+  moved: readonly string[],
+): Transaction<Outcome> {
+  const { resource, change: job, above } = plan
+  yield* lockAllRulesBelow(context, resource.name)
+  const checked = yield* checkedState(context, job)
+  if (checked.found > above) {
+    return yield* accept(context, plan, { ...checked, phase: 'change', at: 0, change: storedChange(plan, moved) })
+  }
+  const ids: string[] = []
+  for (let at = 0; ; ) {
+    const rows = yield* nextQueued(job, { at, size: above + 1, last: checked.roots })
+    if (rows.length === 0) break
+    ids.push(...rows.map(({ record }) => String(record)))
+    at = Number(rows.at(-1)?.['_row'])
+  }
+  const outcome = yield* changeRecords(context, plan, ids.sort())
+  if (outcome.kind === 'updated-matching') yield* keepState(job, { ...checked, phase: 'free', at: 0 })
+  return outcome
 }

@@ -12,10 +12,9 @@ import {
   mergesOf,
   type Refusal,
   refusalOfAll,
-  type WriteMany,
 } from '../../plan/many.ts'
 import type { Outcome } from '../../plan/outcome.ts'
-import type { Update } from '../../plan/plan.ts'
+import type { Update, WriteMany } from '../../plan/plan.ts'
 import { unreadFields } from '../../plan/unread-fields.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'

@@ -13,7 +13,7 @@ import type { SqlContext } from '../../sql/context.ts'
 import type { Transaction } from '../../transaction.ts'
 import { addJobRecord, addWork, keepState } from '../rows/job-rows.ts'
 import { lockAllRulesBelow } from '../rows/other-records.ts'
-import { cascadeReach } from '../rows/pending-deletions.ts'
+import { cascadeReach, isHeldByChange } from '../rows/pending-deletions.ts'
 import { type Closure, closureOf, markedSet, mostInspected, setOf, sizeOf } from './cascade.ts'
 import { blockersById, blockingRules, findBlockers, hasDeletionRules } from './deletion-blockers.ts'
 import { asked, flip } from './flip.ts'
@@ -25,6 +25,7 @@ import {
   type Announced,
   checkedState,
   enqueue,
+  type Large,
   lastQueued,
   mark,
   newState,
@@ -159,13 +160,10 @@ function* flipAsked(context: SqlContext, job: string, checked: WorkState): Trans
 }
 
 /** Adds the record of the job, which callers see. */
-export function* accept(context: SqlContext, plan: Removed | Restore, begun: WorkState): Transaction<Outcome> {
-  const { statusUrl, caller, now, readable } = plan
+export function* accept(context: SqlContext, plan: Large, begun: WorkState): Transaction<Outcome> {
+  const { statusUrl, caller, now } = plan
   const id = workOf(plan)
-  const references = 'readableReferences' in plan ? plan.readableReferences : undefined
-  const mayReadAll = cascadeReach(context.catalog, plan.resource).every(
-    ({ name }) => readable.get(name)?.kind === 'always' && references?.get(name) === undefined,
-  )
+  const mayReadAll = plan.kind === 'update-matching' || readsAllBelow(context, plan)
   const state = { ...begun, isHidden: false, scope: undefined, asked: mayReadAll ? undefined : begun.found }
   yield* keepState(id, state)
   yield* releaseAnnouncement(id)
@@ -174,11 +172,20 @@ export function* accept(context: SqlContext, plan: Removed | Restore, begun: Wor
   return { kind: 'accepted', job: id, statusUrl }
 }
 
+/** Whether the caller may read everything that the work may reach. */
+function readsAllBelow(context: SqlContext, plan: Removed | Restore): boolean {
+  const references = 'readableReferences' in plan ? plan.readableReferences : undefined
+  return cascadeReach(context.catalog, plan.resource).every(
+    ({ name }) => plan.readable.get(name)?.kind === 'always' && references?.get(name) === undefined,
+  )
+}
+
 const jobKinds = {
   delete: 'deletion',
   'bulk-delete': 'bulk-deletion',
   'delete-matching': 'filtered-deletion',
   restore: 'restoration',
+  'update-matching': 'update',
 } as const
 
 /**
@@ -189,6 +196,7 @@ const jobKinds = {
 export function* beginDeletion(context: SqlContext, plan: Removed, { ids }: Announced): Transaction<Outcome> {
   const { kind, resource, deletion: job, now } = plan
   yield* lockAllRulesBelow(context, resource.name)
+  if (yield* isHeldByChange(context, resource)) return { kind: 'conflict', issues: [issue('BEING_CHANGED')] }
   const checked = yield* checkedState(context, job)
   const { found, roots, total, seen = 0 } = checked
   let state: WorkState = { ...checked, phase: 'flip', at: 0, table: asked }

@@ -8,6 +8,7 @@ import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
 import sql, { empty, join, type RawValue, raw, type Sql } from 'sql-template-tag'
 import type { Removal } from '../../../plan/plan.ts'
+import { type Moves, noteMove, roomOf } from '../../sql/batch.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { newMark, nextRevisionSql } from '../../sql/marks.ts'
@@ -20,7 +21,8 @@ import {
   slot,
   type Transaction,
 } from '../../transaction.ts'
-import { type Moves, noteMove, tickAll } from '../rows/clock.ts'
+import { tickAll } from '../rows/clock.ts'
+import { eraseAnswers, keptFor } from '../rows/kept-answers.ts'
 import { removeCounters } from '../rows/numbers.ts'
 import { cascadesOf, resourceOf } from '../rows/pending-deletions.ts'
 
@@ -149,12 +151,14 @@ export function* deleteClosure(
   const at = timestamp(now)
   const moves: Moves = new Map()
   const all = setOf(context, closure)
+  // One more than a batch has room for is enough for its refusal.
+  const most = context.batch && roomOf(context.batch) + 1
   for (const collection of closure.keys()) {
     for (const dependent of resourceOf(context.catalog, collection).dependents) {
       if (dependent.onDelete !== 'clear') continue
       const rows = remainingSql(dependent, collection, all, all)
-      const count = yield* clearReferences(context, dependent, rows, { at })
-      if (count > 0) noteMove(moves, dependent.collection, { live: 0, deleted: 0 })
+      const count = yield* clearReferences(context, dependent, rows, { at, ...(most !== undefined && { most }) })
+      if (count > 0) noteMove(moves, dependent.collection, { live: 0, deleted: 0, count })
     }
   }
   for (const [collection, ids] of closure) {
@@ -256,6 +260,9 @@ function markSql(
 export function* removeRows(context: SqlContext, resource: Resource, ids: readonly string[]) {
   const { dialect } = context
   const { name, fields } = resource
+  // Answers are not kept as long as most deleted records.
+  const mayBeAnswered = resource.deletion.gracePeriod < keptFor
+  if (resource.history !== undefined && mayBeAnswered) yield* eraseAnswers(ids)
   yield* removeCounters(context, resource, ids)
   if (fields.some(({ search, items }) => search || items !== undefined)) yield* dialect.deleteWords(name, ids)
   yield ignoringRows(sql`delete from ${tableSql(name)} where ${amongSql(dialect, raw('id'), ids)}`)

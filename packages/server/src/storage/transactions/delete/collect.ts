@@ -9,17 +9,18 @@ import type { Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { retainedSince } from '../../../plan/check-record.ts'
-import type { DeleteMatching } from '../../../plan/plan.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { liveSql } from '../../sql/predicate.ts'
 import { firstRow, ignoringRows, type Transaction } from '../../transaction.ts'
-import { cascadesOf, unmarked } from '../rows/pending-deletions.ts'
-import { amongSql, liveRows, lockedIds } from './cascade.ts'
+import { cascadesOf, isMarkOfChange } from '../rows/pending-deletions.ts'
+import { amongSql, liveRows } from './cascade.ts'
+import type { Matching } from './matching.ts'
 import {
   enqueue,
   lastQueued,
   mark,
+  markOf,
   nextMarked,
   nextQueued,
   reachedBy,
@@ -41,11 +42,12 @@ export type After = Transaction<WorkState | 'ended'>
 export function collect(context: SqlContext, window: Window): After {
   const { restoration, selection } = window.state
   if (restoration !== undefined) return collectDeleted(context, window, restoration)
-  return selection === undefined ? collectBelow(context, window) : collectMatching(context, window, selection)
+  if (selection !== undefined) return collectMatching(context, window, selection)
+  return collectBelow(context, window)
 }
 
 /** The records that match now. */
-export function* selectMatching({ resource, filter, permitted, now }: DeleteMatching): Transaction<Selection> {
+export function* selectMatching({ resource, filter, permitted, now }: Matching): Transaction<Selection> {
   const row = yield* firstRow(sql`select max(_row) as last from ${tableSql(resource.name)}`)
   const created = yield* firstRow(
     sql`select max(created_at) as newest from ${tableSql(resource.name)} where deleted_at is null`,
@@ -55,17 +57,25 @@ export function* selectMatching({ resource, filter, permitted, now }: DeleteMatc
   return { filter: allOf([filter, permitted]), at: 0, last: Number(row?.['last'] ?? 0), newest }
 }
 
-/** Marks the next records that match. Those that another deletion has marked are none of this one. */
+/**
+ * Marks the next records that match. Those that another deletion has marked are none of this deletion. A change waits for
+ * nobody, and nobody takes what a change has marked.
+ */
 function* collectMatching(context: SqlContext, { job, state, size }: Window, selection: Selection): After {
   const resource = context.catalog.resources.get(state.collection)
   if (resource === undefined) return 'ended'
   const { ids, at } = yield* nextMatches(context, resource, selection, size)
   // By the ids alone: without statistics PostgreSQL would go through an index of the filter, once for each window.
   const matches = context.dialect.unindexed(liveSql({ ...context, locksReferenced: true }, resource, selection.filter))
-  const among = sql`${context.dialect.isAnyOf(columnSql(subject, 'id'), ids)} and ${unmarked}`
-  const live =
-    ids.length === 0 ? [] : yield* lockedIds(context, sql`${subjectSql(resource.name)} where ${among} and ${matches}`)
-  yield* enqueue(context, job, resource.name, yield* mark(context, job, resource.name, live), { isRoot: true })
+  const { isAnyOf, lock } = context.dialect
+  const among = sql`${subjectSql(resource.name)} where ${isAnyOf(columnSql(subject, 'id'), ids)} and ${matches}`
+  const rows = ids.length === 0 ? [] : yield sql`select id, _deletion from ${among}${lock.orderById}${lock.update}`
+  const own = markOf(job, state)
+  const marks = rows.flatMap(({ _deletion: mark }) => (mark === null || mark === own ? [] : [String(mark)]))
+  const takenBy = marks.find((mark) => state.change !== undefined || isMarkOfChange(mark))
+  if (takenBy !== undefined) return { ...state, takenBy }
+  const live = rows.flatMap((row) => (row['_deletion'] === null ? [String(row['id'])] : []))
+  yield* enqueue(context, job, resource.name, yield* mark(context, own, resource.name, live), { isRoot: true })
   const next = { ...state, found: state.found + live.length, total: state.total + live.length }
   if (at < selection.last) return { ...next, selection: { ...selection, at } }
   return { ...next, selection: undefined, roots: yield* lastQueued(job) }
@@ -103,7 +113,8 @@ const rowsForEach = 20
  * one parent in the order of their ids, which its index has.
  */
 function* collectBelow(context: SqlContext, { job, state, size }: Window): After {
-  const { at, below } = state
+  const { at, below, change } = state
+  if (change !== undefined) return 'ended'
   const parents = yield* nextQueued(job, { at, size: below === undefined ? size : 1 })
   const [first] = parents
   if (first === undefined) return 'ended'

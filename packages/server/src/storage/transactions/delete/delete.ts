@@ -8,20 +8,30 @@ import { never } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { checkFilterConditions, checkRecord, decidableRecords } from '../../../plan/check-record.ts'
 import type { Outcome } from '../../../plan/outcome.ts'
 import type { BulkDelete, Delete, DeleteMatching } from '../../../plan/plan.ts'
-import { columnSql, subject } from '../../sql/columns.ts'
+import { type Batch, roomOf } from '../../sql/batch.ts'
+import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { storedSql } from '../../sql/records.ts'
 import type { Row, Transaction } from '../../transaction.ts'
-import { touchedTick } from '../rows/clock.ts'
+import { tickOne } from '../rows/clock.ts'
 import { lockRules, ruledBelow } from '../rows/other-records.ts'
-import { pendingIssue, pendingMark } from '../rows/pending-deletions.ts'
+import {
+  changing,
+  isHeldByChange,
+  isMarkOfChange,
+  pendingIssue,
+  pendingMark,
+  resourceOf,
+} from '../rows/pending-deletions.ts'
 import { holdsSql, lockRecord, lockState } from '../rows/record-row.ts'
 import { beginNow, putOnList, stateOfDeletion } from './begin.ts'
 import {
+  amongSql,
+  type Closure,
   deleteClosure,
   liveRows,
   lockRows,
@@ -62,7 +72,7 @@ function* deleteAlone(context: SqlContext, plan: Delete): Transaction<Outcome> {
   if (ended !== undefined) return ended
   const deletedAt = timestamp(plan.now)
   yield markOne(context, resource, { id, at: deletedAt })
-  yield touchedTick(context, resource.name, { live: -1, deleted: 1, ids: [id] })
+  yield* tickOne(context, resource.name, { live: -1, deleted: 1, ids: [id] })
   return { kind: 'deleted', id, deletedAt }
 }
 
@@ -122,6 +132,9 @@ export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Tran
   if (rows.length === 0) return { kind: 'deleted-matching', count: 0 }
   if (most !== undefined && rows.length > most)
     return { kind: 'conflict', issues: [tooManyAffected(plan, rows.length)] }
+  if (rows.some((row) => isMarkOfChange(String(row['_deletion'])))) {
+    return { kind: 'conflict', issues: [issue('BEING_CHANGED')] }
+  }
   const ids = rows.filter((row) => row['_deletion'] === null).map((row) => String(row['id']))
   return yield* deleteAsked(context, plan, ids, {
     blockersOf: (set) => findBlockers(context, plan, set),
@@ -148,15 +161,19 @@ function* deleteAsked(
   ids: readonly string[],
   { refused = [], blockersOf, deleted }: Deciding,
 ): Transaction<Outcome | Announced> {
+  if (yield* isHeldByChange(context, plan.resource)) return { kind: 'conflict', issues: [issue('BEING_CHANGED')] }
   const { closure, isComplete } = yield* reachWithin(context, plan.resource, ids, mostInspected)
   if (isComplete) {
-    const issues = [...refused, ...(yield* blockersOf(setOf(context, closure)))]
+    const changed = (yield* isChangedAmong(context, closure)) ? [issue('BEING_CHANGED')] : []
+    const issues = [...refused, ...changed, ...(yield* blockersOf(setOf(context, closure)))]
     if (issues.length > 0) return { kind: plan.kind === 'bulk-delete' ? 'bulk-refused' : 'conflict', issues }
-    if (sizeOf(closure) <= plan.above) {
+    const isTooMany = context.batch !== undefined && sizeOf(closure) > roomOf(context.batch)
+    if (sizeOf(closure) <= plan.above && !isTooMany) {
       yield* deleteClosure(context, plan, closure)
       return deleted
     }
   }
+  if (context.batch !== undefined) return beyondBatch(context.batch, isComplete ? sizeOf(closure) : undefined)
   const state = yield* putOnList(context, plan, ids, closure)
   if (isComplete && state.total === state.seen) return yield* beginNow(context, plan, state, 'flip')
   const mayBeRefused = isComplete || refused.length > 0 || canBeBlocked(context.catalog, plan.resource)
@@ -164,7 +181,31 @@ function* deleteAsked(
   return yield* announce(plan, state, { ids, refused })
 }
 
+/** Whether a change by filter has any of these records on its list. */
+function* isChangedAmong(context: SqlContext, closure: Closure): Transaction<boolean> {
+  for (const [collection, ids] of closure) {
+    if (ids.size === 0 || !resourceOf(context.catalog, collection).updates.byFilter) continue
+    const among = amongSql(context.dialect, raw('id'), [...ids])
+    const rows = yield sql`select 1 as one from ${tableSql(collection)} where ${among} and ${changing} limit 1`
+    if (rows.length > 0) return true
+  }
+  return false
+}
+
 /** Keeps serializable changes away from a deletion that is not serializable, if rules cover some of its collections. */
 function* lockRulesBelow(context: SqlContext, resource: Resource): Transaction<void> {
   if (ruledBelow(context, resource) === 'some') yield* lockRules(context)
+}
+
+/**
+ * The refusal of a deletion or restoration that is too large for a transaction of several operations.
+ *
+ * @param size how many records it changes; `undefined`: very many
+ */
+export function beyondBatch(batch: Batch, size = Number.POSITIVE_INFINITY): Outcome {
+  return size > roomOf(batch) ? tooManyTouched(batch) : { kind: 'conflict', issues: [issue('jobInTransaction')] }
+}
+
+export function tooManyTouched({ most }: Batch): Outcome {
+  return { kind: 'conflict', issues: [issue('tooManyTouched', { limit: most })] }
 }

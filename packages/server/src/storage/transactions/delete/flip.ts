@@ -8,11 +8,12 @@ import type { Resource } from 'resourced-contract/model/resource'
 import { faults } from 'resourced-contract/spec/fault-entries'
 import { type Issue, problemType } from 'resourced-contract/spec/faults'
 import sql, { raw, type Sql } from 'sql-template-tag'
+import { type Moves, noteMove } from '../../sql/batch.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
-import { countRemoved, type Moves, noteMove, tickAll, touchedTick } from '../rows/clock.ts'
+import { countRemoved, tickAll, tickOne } from '../rows/clock.ts'
 import { clearReferences, lockedIds, markDeleted, remainingSql, removeRows, setOf } from './cascade.ts'
 import { type After, belowSql, type Window } from './collect.ts'
 import { blockingRules } from './deletion-blockers.ts'
@@ -100,7 +101,7 @@ function* setDeleted(
 ): Transaction<WorkState> {
   if (ids.length === 0) return state
   yield* markDeleted(name, context.dialect.isAnyOf(raw('id'), ids), markOf(job, state), state.deletedAt)
-  yield touchedTick(context, name, { live: -ids.length, deleted: ids.length, ids })
+  yield* tickOne(context, name, { live: -ids.length, deleted: ids.length, ids })
   return counted(state, ids)
 }
 
@@ -128,7 +129,7 @@ function* setLive(
   const updated = restoration === undefined ? raw('') : sql`, updated_at = ${restoration.updatedAt}`
   const live = sql`deleted_at = null, _revision = ${nextRevisionSql(newMark())}${updated}`
   yield ignoringRows(sql`update ${tableSql(name)} set ${live} where ${context.dialect.isAnyOf(raw('id'), ids)}`)
-  yield touchedTick(context, name, { live: ids.length, deleted: -ids.length, ids })
+  yield* tickOne(context, name, { live: ids.length, deleted: -ids.length, ids })
   return counted(state, ids)
 }
 

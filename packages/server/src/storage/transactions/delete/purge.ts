@@ -15,6 +15,9 @@ import { addJob, advanceJob, finishJob, stateOf } from '../rows/job-rows.ts'
 import { marksInWork } from '../rows/pending-deletions.ts'
 import { removeRows } from './cascade.ts'
 
+/** The most revisions that a batch erases before it removes their records. */
+const mostErased = 1_000
+
 /** How many records a batch removes unless it is told: other writers wait for it. */
 export const mostPurged = 50
 
@@ -85,7 +88,9 @@ export function* stepPurge(context: SqlContext, job: string, now: number, size?:
   if (state === undefined) return 'elsewhere'
   let count = 0
   for (const resource of keptFor(context.catalog)) {
-    count = yield* purgeRecords(context, resource, state.due, size)
+    const purged = yield* purgeRecords(context, resource, state.due, size)
+    if (purged === 'erasing') return 'more'
+    count = purged
     if (count > 0) break
   }
   const done = state.done + count
@@ -100,7 +105,8 @@ export function* stepPurge(context: SqlContext, job: string, now: number, size?:
 }
 
 /**
- * Removes records of a resource, at most a number of them, and returns how many. The transaction that removes them also
+ * Removes records of a resource, at most a number of them, and returns how many; `erasing`: their histories are so long
+ * that only a part of those is erased. The transaction that removes them also
  * chooses them, so it leaves out a record that was restored meanwhile.
  */
 export function* purgeRecords(
@@ -108,7 +114,7 @@ export function* purgeRecords(
   resource: Resource,
   due: number,
   size = mostPurged,
-): Transaction<number> {
+): Transaction<number | 'erasing'> {
   const { isAnyOf, lock } = context.dialect
   const { skipLocked } = lock
   const kept = yield* marksInWork()
@@ -116,11 +122,13 @@ export function* purgeRecords(
   const rows =
     yield sql`select id ${expiredRows(resource, due)}${isFree} order by deleted_at limit ${size}${skipLocked}`
   if (rows.length === 0) return 0
-  yield* removeRows(
-    context,
-    resource,
-    rows.map((row) => String(row['id'])),
-  )
+  const ids = rows.map((row) => String(row['id']))
+  if (resource.history !== undefined) {
+    const some = sql`select _row from "revisions" where ${isAnyOf(raw('record_id'), ids)} limit ${mostErased}`
+    const erased = yield sql`delete from "revisions" where _row in (${some}) returning id`
+    if (erased.length === mostErased) return 'erasing'
+  }
+  yield* removeRows(context, resource, ids)
   yield countRemoved(context, resource.name, rows.length)
   return rows.length
 }

@@ -1,6 +1,6 @@
 /**
- * The work list of a deletion or a restoration of many records, in the database. A record is on the list if it has the
- * mark of the work in its column `_deletion`; `resourced_queue` has the marked records below which others are still to
+ * The work list of a deletion, a restoration or a change by filter of many records, in the database. A record is on the
+ * list if it has the mark of the work in its column `_deletion`; `resourced_queue` has the marked records below which others are still to
  * be found, those first that were asked for; and a row of `resourced_work` has the state.
  *
  * A live record with a mark is pending: it can be read, and nobody else changes it or refers to it
@@ -13,24 +13,30 @@ import type { Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
 import type { Issue } from 'resourced-contract/spec/faults'
 import sql, { raw, type Sql } from 'sql-template-tag'
-import type { BulkDelete, Delete, DeleteMatching, Restore } from '../../../plan/plan.ts'
+import type { BulkDelete, Delete, DeleteMatching, Restore, Update, UpdateMatching } from '../../../plan/plan.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
+import type { Attribution } from '../../sql/dialect.ts'
 import { type JobError, StorageFault } from '../../storage.ts'
 import { firstRow, ignoringRows, type Row, type Transaction } from '../../transaction.ts'
+import { attributionOf } from '../rows/attribution.ts'
 import { addWork, type JobProgress, stateOf } from '../rows/job-rows.ts'
-import { cascadeReach, cascadesOf, unmarked } from '../rows/pending-deletions.ts'
+import { cascadeReach, cascadesOf, markOfChange, unmarked } from '../rows/pending-deletions.ts'
 
 /** The plan of a deletion. */
 export type Removed = Delete | BulkDelete | DeleteMatching
 
-/** The id of a deletion or restoration, of its job, and the mark of its records. */
-export function workOf(plan: Removed | Restore): string {
+/** The plan of work that may be large. */
+export type Large = Removed | Restore | UpdateMatching
+
+/** The id of the work, and of its job. */
+export function workOf(plan: Large): string {
+  if (plan.kind === 'update-matching') return plan.change
   return plan.kind === 'restore' ? plan.restoration : plan.deletion
 }
 
 /**
- * The phases of a deletion and of a restoration:
+ * The phases of a deletion, of a restoration and of a change:
  *
  * collect: marks the records, in windows
  * check:   all records are marked; the request searches for what blocks the work
@@ -38,9 +44,11 @@ export function workOf(plan: Removed | Restore): string {
  * clear:   of a deletion: sets references with `clear` to what is deleted to null
  * erase:   of a deletion: removes the rows of resources that are not kept after deletion
  * back:    undoes the flip
+ * change:  of a change: writes the marked records; until its end everything can be undone
+ * revert:  undoes the change
  * free:    removes the marks of live records, and the queue
  */
-export type Phase = 'collect' | 'check' | 'flip' | 'clear' | 'erase' | 'back' | 'free'
+export type Phase = 'collect' | 'check' | 'flip' | 'clear' | 'erase' | 'back' | 'change' | 'revert' | 'free'
 
 /** The records that match a filter, in the order of their rows. */
 export interface Selection {
@@ -96,12 +104,15 @@ export interface WorkState {
   /** The caller, for the rules that are asked again for each record. */
   readonly caller?: CallerView | undefined
   readonly restoration?: Restoration | undefined
+  readonly change?: StoredChange | undefined
   /** Whether there is no job that callers see: the request waits, or has not been answered yet. */
   readonly isHidden?: boolean | undefined
   /** The idempotency key of a request that waits. */
   readonly scope?: string | undefined
   /** Why it is undone. */
   readonly error?: JobError | undefined
+  /** Who began it, for the history of its records. */
+  readonly attribution?: Attribution
 }
 
 /** What a restoration restores (DEL-6). */
@@ -118,9 +129,19 @@ interface Restoration {
   readonly mark?: string
 }
 
+/** The change of each record by a change by filter, as plain data. */
+export interface StoredChange {
+  readonly update: Omit<Update, 'resource' | 'versionResource' | 'targets'>
+  readonly targets: readonly (readonly [field: string, records: Predicate])[] | undefined
+  /** The version of the request, if it is an older one. */
+  readonly version: string | undefined
+  /** The collections whose records are not deleted meanwhile: the change sets other references to them, or restores them. */
+  readonly holds: readonly string[]
+}
+
 /** The mark of the records. */
-export function markOf(job: string, { restoration }: WorkState): string {
-  return restoration?.mark ?? job
+export function markOf(job: string, { restoration, change }: WorkState): string {
+  return change === undefined ? (restoration?.mark ?? job) : markOfChange(job)
 }
 
 /** Work that has begun while its request waits. */
@@ -136,18 +157,28 @@ export interface Announced {
 export const announcedFor = 15_000
 
 /** The state of work that begins. */
-export function newState(plan: Removed | Restore, given: Partial<WorkState> = {}): WorkState {
+export function newState(plan: Large, given: Partial<WorkState> = {}): WorkState {
   const { resource, now } = plan
   return {
     ...{ collection: resource.name, deletedAt: timestamp(now), ids: 'id' in plan ? [plan.id] : [] },
-    ...{ phase: 'collect', at: 0, table: 0, roots: 0, found: 0, taken: 0, done: 0, total: 0 },
+    ...{
+      attribution: attributionOf(plan),
+      phase: 'collect',
+      at: 0,
+      table: 0,
+      roots: 0,
+      found: 0,
+      taken: 0,
+      done: 0,
+      total: 0,
+    },
     ...given,
   }
 }
 
 /** Begins work whose request waits until it is checked. */
 export function* announce(
-  plan: Removed | Restore,
+  plan: Large,
   state: WorkState,
   { ids = [], refused = [] }: Partial<Announced> = {},
 ): Transaction<Announced> {
@@ -187,7 +218,7 @@ export function* checkedState(context: SqlContext, job: string): Transaction<Wor
 
 /** The state of work that is undone. */
 export function undoing(state: WorkState, error: JobError): WorkState {
-  return { ...state, phase: 'back', at: 0, table: 0, error }
+  return { ...state, phase: state.change === undefined ? 'back' : 'revert', at: 0, table: 0, error }
 }
 
 /** Whether the records are not all known yet, or not checked. */
@@ -210,13 +241,13 @@ export function reachedBy({ catalog }: Pick<SqlContext, 'catalog'>, state: WorkS
 /** Marks those of some locked live records that have no mark, and returns their ids. */
 export function* mark(
   { dialect }: SqlContext,
-  job: string,
+  text: string,
   collection: string,
   ids: readonly string[],
 ): Transaction<string[]> {
   if (ids.length === 0) return []
   const which = sql`${dialect.isAnyOf(raw('id'), ids)} and ${unmarked}`
-  const marked = yield sql`update ${tableSql(collection)} set _deletion = ${job} where ${which} returning id`
+  const marked = yield sql`update ${tableSql(collection)} set _deletion = ${text} where ${which} returning id`
   return marked.map(({ id }) => String(id))
 }
 

@@ -8,15 +8,17 @@ import sql from 'sql-template-tag'
 import type { SqlContext } from '../../sql/context.ts'
 import { type JobError, type JobStep, StorageFault } from '../../storage.ts'
 import { firstRow, ignoringRows, type Transaction } from '../../transaction.ts'
+import { attributed } from '../rows/attribution.ts'
 import { advanceJob, finishJob, keepState, stateOf } from '../rows/job-rows.ts'
 import { lockAllRulesBelow } from '../rows/other-records.ts'
 import { mostInspected } from './cascade.ts'
+import { change, revert } from './change.ts'
 import { type After, collect, type Window } from './collect.ts'
 import { clear, erase, flip, flipBack, free } from './flip.ts'
 import { isCollecting, lockedState, type Phase, shownProgress, undoing, type WorkState } from './work-list.ts'
 
 const windows: Readonly<Record<Exclude<Phase, 'check'>, (context: SqlContext, window: Window) => After>> = {
-  ...{ collect, flip, clear, erase, back: flipBack, free },
+  ...{ collect, flip, clear, erase, back: flipBack, change, revert, free },
 }
 
 /** How a window runs. */
@@ -56,7 +58,9 @@ export function* stepWork(
     const flipped = typeof size === 'number' ? size : size(state.phase)
     // The request waits for the marks, and a mark changes one index.
     const records = state.phase === 'collect' ? mostInspected : flipped
-    next = yield* windows[state.phase](context, { job, state, size: records })
+    const { phase } = state
+    const run = (own: SqlContext) => windows[phase](own, { job, state, size: records })
+    next = yield* attributed(context, state.attribution, run)
   }
   if (next === 'ended' && state.phase === 'free' && !state.yields) {
     const ended = yield* finish(context, job, state, now)
@@ -77,7 +81,7 @@ function following({ phase, restoration, isHidden, yields, found }: WorkState): 
   if (yields) return { phase: 'collect', at: 0, table: 0, below: undefined, total: found, yields: false }
   const phases: Readonly<Record<Phase, Phase>> = {
     ...{ collect: isHidden ? 'check' : 'flip', check: 'check', flip: restoration === undefined ? 'clear' : 'free' },
-    ...{ clear: 'erase', erase: 'free', back: 'free', free: 'free' },
+    ...{ clear: 'erase', erase: 'free', back: 'free', change: 'free', revert: 'free', free: 'free' },
   }
   return { phase: phases[phase], at: 0, table: 0 }
 }
@@ -101,7 +105,10 @@ function* finish(context: SqlContext, job: string, state: WorkState, now: number
     const affected = state.asked === undefined ? done : taken
     const what =
       ids.length === 0 ? { deleted_count: taken, ...(left !== undefined && { left_count: left }) } : { id: ids[0] }
-    const result = { ...what, ...(restoration === undefined && { deleted_at: deletedAt }), affected_count: affected }
+    const result =
+      state.change === undefined
+        ? { ...what, ...(restoration === undefined && { deleted_at: deletedAt }), affected_count: affected }
+        : { updated_count: taken }
     const progress = { done: affected, total: affected }
     yield* finishJob(context, job, { status: 'succeeded', progress, result }, now)
   }
@@ -142,7 +149,7 @@ export function* undoWork(context: SqlContext, job: string, error: JobError, now
   const state = yield* lockedState(context, job)
   if (state === undefined) return false
   if (isUnanswered(state)) yield* withdraw(context, job)
-  else if (state.phase !== 'flip' && state.phase !== 'collect') return false
+  else if (!['flip', 'collect', 'change'].includes(state.phase)) return false
   else yield* keepState(job, undoing(state, error))
   if (Math.max(state.done, state.total) > mostInspected) return false
   for (let step: JobStep = 'more'; step === 'more'; ) {

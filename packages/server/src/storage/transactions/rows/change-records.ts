@@ -3,8 +3,9 @@
  * would be, one after the other, so that a decision sees those before it.
  */
 
-import { always } from 'resourced-contract/model/predicate'
-import type { Issue } from 'resourced-contract/spec/faults'
+import { always, comparisonKey } from 'resourced-contract/model/predicate'
+import type { RecordValues, Resource } from 'resourced-contract/model/resource'
+import { type Issue, issue } from 'resourced-contract/spec/faults'
 import type { CurrentRecord } from '../../../plan/check-record.ts'
 import { type Proposal, proposeChange } from '../../../plan/decide.ts'
 import { patchIssues } from '../../../plan/draft.ts'
@@ -12,19 +13,19 @@ import type { Outcome } from '../../../plan/outcome.ts'
 import type { Update, UpdateMatching } from '../../../plan/plan.ts'
 import { unreadFields } from '../../../plan/unread-fields.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import type { Transaction } from '../../transaction.ts'
-import { touchedTick } from './clock.ts'
+import type { Statement, Transaction } from '../../transaction.ts'
+import { tickOne } from './clock.ts'
 import { decideUnmarked } from './other-records.ts'
-import { changeRecord, lockRecords } from './record-row.ts'
+import { lockRecords, rewriteRecord } from './record-row.ts'
 
 /** How many records are read at once: they may be large. */
 const mostRead = 100
 
 /** Changes that are refused, by the ids of their records. */
-type Refused = [id: string, outcome: Outcome][]
+export type Refused = readonly (readonly [id: string, outcome: Outcome])[]
 
 /** The change of each record: of records that the caller may read and change. */
-function changeOf({ update, versionResource }: UpdateMatching): Update {
+export function changeOf({ update, versionResource }: UpdateMatching): Update {
   return versionResource === undefined ? update : { ...update, versionResource }
 }
 
@@ -40,22 +41,81 @@ export function* changeRecords(
     const issues = patchIssues(update)
     return issues.length > 0 ? { kind: 'invalid', issues } : { kind: 'updated-matching', count: 0 }
   }
-  const { resource } = plan
+  const refused = yield* changeEach(context, update, ids)
+  return refused.length > 0 ? refusalOf(update, refused) : { kind: 'updated-matching', count: ids.length }
+}
+
+/**
+ * Changes locked records one after the other, up to the first that is refused. Those after it are only decided.
+ *
+ * @param keep makes the statement that keeps the values which a record loses
+ */
+export function* changeEach(
+  context: SqlContext,
+  update: Update,
+  ids: readonly string[],
+  keep?: (id: string, former: RecordValues) => Statement,
+): Transaction<Refused> {
+  const { resource } = update
   const changed: string[] = []
-  const refused: Refused = []
+  const refused: [string, Outcome][] = []
   for (let at = 0; at < ids.length; at += mostRead) {
     for (const [id, current] of yield* lockChanged(context, update, ids.slice(at, at + mostRead))) {
       const decided = yield* decideChange(context, update, current)
       if (decided.kind !== 'proposal') refused.push([id, decided])
       else if (refused.length === 0 && decided.draft.changed.length > 0) {
-        yield* changeRecord(context, resource, decided.draft)
+        if (keep !== undefined) yield keep(id, formerOf(decided))
+        yield* rewriteRecord(context, resource, decided.draft)
         changed.push(id)
       }
     }
   }
-  if (refused.length > 0) return refusalOf(plan, refused)
-  if (changed.length > 0) yield touchedTick(context, resource.name, { live: 0, deleted: 0, ids: changed })
-  return { kind: 'updated-matching', count: ids.length }
+  if (changed.length > 0) yield* tickOne(context, resource.name, { live: 0, deleted: 0, ids: changed })
+  return refused
+}
+
+/** The values that a change replaces. */
+function formerOf({ transition: { current }, draft: { changed } }: Proposal): RecordValues {
+  return Object.fromEntries([...changed, 'updated_at'].map((name) => [name, current?.[name] ?? null]))
+}
+
+/** What a job would do with some records. */
+export interface Checked {
+  readonly refused: Refused
+  /** The reference fields that it changes. */
+  readonly moved: readonly string[]
+}
+
+/**
+ * Decides about records without writing, on a snapshot. A job changes no unique values: while it runs, others could take
+ * the former ones, so that it could not be undone.
+ */
+export function* checkEach(context: SqlContext, update: Update, ids: readonly string[]): Transaction<Checked> {
+  const { resource } = update
+  const refused: [string, Outcome][] = []
+  const moved = new Set<string>()
+  for (const [id, current] of yield* lockChanged(context, update, ids)) {
+    const decided = yield* decideChange(context, update, current)
+    const field = decided.kind === 'proposal' ? uniqueChange(resource, decided) : undefined
+    if (decided.kind !== 'proposal') refused.push([id, decided])
+    else if (field !== undefined) {
+      const found = issue('uniqueOfMany', { field, most: resource.updates.above })
+      refused.push([id, { kind: 'conflict', issues: [found] }])
+    } else for (const name of decided.draft.changed) if (resource.field.get(name)?.reference) moved.add(name)
+  }
+  return { refused, moved: [...moved] }
+}
+
+/** The first field whose change gives or takes a value that is unique, alone or together with others. */
+function uniqueChange(resource: Resource, { transition, draft: { changed } }: Proposal): string | undefined {
+  const isKey =
+    (values: RecordValues = {}) =>
+    (name: string) =>
+      comparisonKey(resource, name, values[name]) !== undefined
+  const [before, after] = [isKey(transition.current), isKey(transition.next)]
+  return changed.find((name) =>
+    resource.unique.some((set) => set.includes(name) && (set.every(before) || set.every(after))),
+  )
 }
 
 /** The records by id, with what the caller may see and write of them. */
@@ -75,14 +135,15 @@ function* decideChange(context: SqlContext, update: Update, current: CurrentReco
 }
 
 /** The refusal of the whole: 403 before 400 before 409. A conflict names its record, a mistake of the body does not. */
-function refusalOf({ resource }: UpdateMatching, refused: Refused): Outcome {
+export function refusalOf({ resource }: Pick<Update, 'resource'>, refused: Refused): Outcome {
   for (const kind of ['forbidden', 'invalid', 'conflict'] as const) {
     const issues = new Map<string, Issue>()
     const found = refused.filter(([, outcome]) => outcome.kind === kind)
     for (const [id, outcome] of found) {
-      for (const issue of ('issues' in outcome && outcome.issues) || []) {
-        const { params } = issue
-        const shown = kind === 'conflict' ? { ...issue, params: { other: resource.name, id, ...params } } : issue
+      for (const each of ('issues' in outcome && outcome.issues) || []) {
+        const { params } = each
+        const isOfRecord = kind === 'conflict' && each.reason !== 'uniqueOfMany'
+        const shown = isOfRecord ? { ...each, params: { other: resource.name, id, ...params } } : each
         issues.set(JSON.stringify(shown), shown)
       }
     }

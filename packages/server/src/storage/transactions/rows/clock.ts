@@ -5,6 +5,7 @@
 
 import { eventMark } from 'resourced-contract/model/event'
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
+import { type Move, type Moves, noteMove } from '../../sql/batch.ts'
 import { tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Dialect } from '../../sql/dialect.ts'
@@ -26,7 +27,7 @@ import {
 type Reading = Pick<SqlContext, 'catalog' | 'horizon'> & { readonly dialect: Pick<Dialect, 'isAnyOf'> }
 type KeptReading = Reading & Pick<SqlContext, 'statements'>
 type Ticking = { readonly dialect: Pick<Dialect, 'clockSlot'> }
-type KeptTicking = Ticking & Pick<SqlContext, 'statements'>
+type KeptTicking = Ticking & Pick<SqlContext, 'statements' | 'batch'>
 type Ticked = Move & { readonly collection: string; readonly stride: number }
 
 /** The clock at a moment, of one collection or of several. */
@@ -143,36 +144,27 @@ export function* lockClock(
   yield ignoringRows(sql`select 1 as one from resourced_clocks where ${row}${dialect.lock.update}`)
 }
 
-/** By how many live and deleted records a collection grows. */
-interface Move {
-  readonly live: number
-  readonly deleted: number
-  /** All records that were there before and change; `undefined`: any. */
-  readonly ids?: readonly string[] | undefined
-}
-
-/** By how many live and deleted records several collections grow. */
-export type Moves = Map<string, Move>
-
-/** Notes the changes in a collection. */
-export function noteMove(moves: Moves, collection: string, { live, deleted, ids }: Move): void {
-  const known = moves.get(collection) ?? { live: 0, deleted: 0, ids: [] }
-  const all = known.ids && ids && [...known.ids, ...ids]
-  moves.set(collection, { live: known.live + live, deleted: known.deleted + deleted, ids: all })
-}
-
 /**
- * Advances the clocks of several collections, after all rows are changed. The clocks are locked in one order, so that
- * two transactions never deadlock.
+ * Advances the clocks of several collections, after all rows are changed: in a batch at its end. The clocks are locked
+ * in one order, so that two transactions never deadlock.
  */
 export function* tickAll(ticking: KeptTicking, moves: Moves): Transaction<void> {
+  if (ticking.batch !== undefined) {
+    for (const [collection, move] of moves) noteMove(ticking.batch.moves, collection, move)
+    return
+  }
   for (const collection of [...moves.keys()].sort()) {
     yield touchedTick(ticking, collection, moves.get(collection) as Move)
   }
 }
 
+/** Advances the clock of one collection. */
+export function tickOne(ticking: KeptTicking, collection: string, move: Move): Transaction<void> {
+  return tickAll(ticking, new Map([[collection, move]]))
+}
+
 /** The statement that advances the clock of one collection. Its text is built once. */
-export function touchedTick(ticking: KeptTicking, collection: string, { live, deleted, ids }: Move): Statement {
+function touchedTick(ticking: KeptTicking, collection: string, { live, deleted, ids }: Move): Statement {
   const slots = ticking.statements.of('tick', () => {
     const growth = (name: 'live' | 'deleted') => slot((about: Ticked) => about[name]) as number
     const which = slot((about: Ticked) => about.collection) as string

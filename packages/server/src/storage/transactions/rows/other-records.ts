@@ -223,7 +223,7 @@ function rowSql({ dialect }: SqlContext, resource: Resource, record: RecordValue
 }
 
 /** How many of some collections business rules are about. */
-type Ruled = 'none' | 'some' | 'all'
+export type Ruled = 'none' | 'some' | 'all'
 
 /** How many of these collections have a business rule that asks for records, or are asked for by one. */
 export function ruledAmong({ ruled }: SqlContext, collections: Iterable<string>): Ruled {

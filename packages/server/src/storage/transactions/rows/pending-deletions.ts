@@ -48,12 +48,32 @@ export function markOfChange(job: string): string {
   return `${changeMark}${job}`
 }
 
+/** Whether a mark is that of a change by filter. */
+export function isMarkOfChange(mark: string): boolean {
+  return mark.startsWith(changeMark)
+}
+
+/** A condition on a live row: it is on the work list of a change by filter. */
+export const changing: Sql = sql`_deletion like ${`${changeMark}%`}`
+
 /** A condition on a live row: it is on no work list but that of a change by filter, after which it is live too. */
-export const referable: Sql = sql`(_deletion is null or _deletion like ${`${changeMark}%`})`
+export const referable: Sql = sql`(_deletion is null or ${changing})`
 
 /** The issue of a record with the mark of others' work. */
 export function pendingIssue(mark: string, place: Place = {}): Issue {
-  return issue(mark.startsWith(changeMark) ? 'BEING_CHANGED' : 'BEING_DELETED', place)
+  return issue(isMarkOfChange(mark) ? 'BEING_CHANGED' : 'BEING_DELETED', place)
+}
+
+/** Whether a change by filter that runs changes references to records which a deletion of a resource's record reaches. */
+export function* isHeldByChange({ catalog }: SqlContext, resource: Resource): Transaction<boolean> {
+  const reached = new Set(cascadeReach(catalog, resource).map(({ name }) => name))
+  const isReferring = ({ fields }: Resource) => fields.some(({ reference }) => reached.has(reference?.collection ?? ''))
+  if (![...catalog.resources.values()].some((each) => each.updates.byFilter && isReferring(each))) return false
+  const rows = yield sql`select state from resourced_work where task = 'deletion'`
+  return rows.some(({ state }) => {
+    const { change } = JSON.parse(String(state)) as { readonly change?: { readonly holds: readonly string[] } }
+    return change?.holds.some((name) => reached.has(name)) === true
+  })
 }
 
 /** The mark of a live record that is on a work list; `undefined`: it is on none. */
@@ -72,7 +92,7 @@ export function* pendingMark(
 export function* isBeingDeleted(_: SqlContext, collection: string, id: string): Transaction<boolean> {
   const row = yield* firstRow(sql`select deleted_at, _deletion from ${tableSql(collection)} where id = ${id}`)
   const mark = row?.['_deletion']
-  if (typeof mark !== 'string' || mark.startsWith(changeMark)) return false
+  if (typeof mark !== 'string' || isMarkOfChange(mark)) return false
   return row?.['deleted_at'] === null || (yield* isWorkRunning(mark))
 }
 

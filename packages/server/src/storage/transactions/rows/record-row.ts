@@ -11,7 +11,7 @@ import type { CurrentRecord, Found } from '../../../plan/check-record.ts'
 import { judge, optimisticAnswers, type Proposal } from '../../../plan/decide.ts'
 import type { Represented } from '../../../plan/outcome.ts'
 import type { Create, Delete, Update, Write } from '../../../plan/plan.ts'
-import { columnsOf, comparisonColumn, subjectSql, tableSql } from '../../sql/columns.ts'
+import { type Column, columnsOf, comparisonColumn, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
@@ -38,7 +38,7 @@ import {
   standalone,
   type Transaction,
 } from '../../transaction.ts'
-import { tick, touchedTick } from './clock.ts'
+import { tick, tickOne } from './clock.ts'
 import { numbersOf } from './numbers.ts'
 
 interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted' | 'readableFields'> {
@@ -62,7 +62,8 @@ export function* lockState(context: SqlContext, plan: Addressed): Transaction<Fo
 
 /** The same without locks, before the transaction begins. */
 export function peekRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
-  return readCurrent(plan, standalone(currentStatement(context, plan, 'record'), 'reading'))
+  const statement = currentStatement(context, plan, 'record')
+  return readCurrent(plan, context.batch === undefined ? standalone(statement, 'reading') : statement)
 }
 
 /** The live records of many plans that differ in their ids, each locked in the order of their ids, by id. */
@@ -232,15 +233,16 @@ export function writeRecord(context: SqlContext, write: RecordWrite): Transactio
   const isNew = changed === undefined
   const id = String(values['id'])
   return context.dialect.writeRow({
-    ...{ collection: name, id, isNew, conditions, unchanged, answer, isWhole },
+    ...{ collection: name, id, isNew, conditions, unchanged, answer, attribution: context.attribution },
+    isWhole: isWhole && context.batch === undefined,
     numbers: isNew ? numbersOf(resource, values) : [],
     holders: holdersOf(resource, values),
     change: isNew
       ? (further, numbers) => insertionSql(context, resource, { ...values, ...Object.fromEntries(numbers) }, further)
       : (further) => updateSql(context, resource, { values, changed }, further),
     words: isSearched(resource, changed) ? () => searchWords(resource, values) : undefined,
-    tick: () => tick(context, name, isNew ? 1 : 0, 0),
-    touch: () => touchedTick(context, name, { live: isNew ? 1 : 0, deleted: 0, ids: isNew ? [] : [id] }),
+    tick: context.batch === undefined ? () => tick(context, name, isNew ? 1 : 0, 0) : undefined,
+    touch: () => tickOne(context, name, { live: isNew ? 1 : 0, deleted: 0, ids: isNew ? [] : [id] }),
   })
 }
 
@@ -250,23 +252,49 @@ function holdersOf({ totals = [] }: Resource, values: RecordValues): string[] {
   return [...new Set(ids)].sort()
 }
 
-/** Writes a new record that needs no number. The caller advances the clock. */
+/** Writes a new record that needs no number. The caller advances the clock, and indexes its words. */
 export function* insertRecord(context: SqlContext, resource: Resource, record: RecordValues): Transaction<void> {
-  yield ignoringRows(insertionSql(context, resource, record, []))
-  if (isSearched(resource)) {
-    yield* context.dialect.indexWords(resource.name, String(record['id']), searchWords(resource, record), false)
+  if (wordCells(context, resource, record).length > 0) {
+    yield ignoringRows(insertionSql(context, resource, record, []))
+    return
   }
+  // The text is built once for each resource.
+  const slots = context.statements.of(`insert ${resource.name}`, () => {
+    const bound = (column: Column) => slot((about: RecordValues) => boundOf(column, about))
+    const own = (name: string) => slot((about: RecordValues) => about[name])
+    return prebuilt(insertionSql(context, resource, record, [], { bound, own }))
+  })
+  yield ignoringRows(filled(slots, record))
 }
 
-/** Writes the changed fields of a record whose row is locked. The caller advances the clock. */
+/** Writes the changed fields of a record that the transaction has locked. The same is left to the caller. */
 export function* changeRecord(
   context: SqlContext,
   resource: Resource,
   { values, changed }: Pick<Draft, 'values' | 'changed'>,
 ): Transaction<void> {
   yield ignoringRows(updateSql(context, resource, { values, changed }, []))
-  if (!isSearched(resource, changed)) return
-  yield* context.dialect.indexWords(resource.name, String(values['id']), searchWords(resource, values), true)
+}
+
+/** As `changeRecord`, and indexes the search words. */
+export function* rewriteRecord(
+  context: SqlContext,
+  resource: Resource,
+  draft: Pick<Draft, 'values' | 'changed'>,
+): Transaction<void> {
+  yield* changeRecord(context, resource, draft)
+  const { id, words } = wordsOf(resource, draft.values, draft.changed)
+  if (words !== undefined) yield* context.dialect.indexWords(resource.name, [{ id, words }], true)
+}
+
+/** The id and the search words of a record that was written; without words, if they did not change. */
+export function wordsOf(
+  resource: Resource,
+  values: RecordValues,
+  changed?: Draft['changed'],
+): { readonly id: string; readonly words?: string } {
+  const id = String(values['id'])
+  return isSearched(resource, changed) ? { id, words: searchWords(resource, values) } : { id }
 }
 
 /**
@@ -278,12 +306,28 @@ export function* freeValue({ dialect }: SqlContext, resource: Resource, field: s
   yield ignoringRows(sql`update${dialect.orFail} ${tableSql(resource.name)} set ${column} = null where id = ${id}`)
 }
 
+/** The values of a new row: of the columns of fields, and of its own. */
+interface CellValues {
+  readonly bound: (column: Column) => Bound
+  readonly own: (name: string) => Bound
+}
+
+function valuesFrom(record: RecordValues): CellValues {
+  return { bound: (column) => boundOf(column, record), own: (name) => record[name] as string }
+}
+
 /** The statement that inserts a row if conditions hold. */
-function insertionSql(context: SqlContext, resource: Resource, record: RecordValues, conditions: readonly Sql[]): Sql {
+function insertionSql(
+  context: SqlContext,
+  resource: Resource,
+  record: RecordValues,
+  conditions: readonly Sql[],
+  { bound, own }: CellValues = valuesFrom(record),
+): Sql {
   const cells: Cell[] = [
-    ['id', record['id'] as string],
-    ...columnsOf(resource).map((column): Cell => [column.name, boundOf(column, record)]),
-    ...['created_at', 'updated_at'].map((name): Cell => [name, record[name] as string]),
+    ['id', own('id')],
+    ...columnsOf(resource).map((column): Cell => [column.name, bound(column)]),
+    ...['created_at', 'updated_at'].map((name): Cell => [name, own(name)]),
     ['_revision', 1],
     ...wordCells(context, resource, record),
   ]

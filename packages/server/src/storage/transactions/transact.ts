@@ -1,0 +1,161 @@
+/**
+ * Transactions of several operations (BLK-4): each runs as the change that it would be alone, and sees what the earlier
+ * ones have written. The first refusal ends the transaction, which is rolled back.
+ */
+
+import { transactionLimits } from 'resourced-contract/spec/limits'
+import { EarlierResults } from '../../plan/earlier-results.ts'
+import type { Outcome } from '../../plan/outcome.ts'
+import type { Operation, OperationPlan, Restore, TransactionPlan, Update } from '../../plan/plan.ts'
+import { roomOf } from '../sql/batch.ts'
+import type { SqlContext } from '../sql/context.ts'
+import type { Transaction } from '../transaction.ts'
+import { createRecord } from './create.ts'
+import { deleteRecord, tooManyTouched } from './delete/delete.ts'
+import type { Announced } from './delete/work-list.ts'
+import { onceForKey } from './idempotency.ts'
+import { restoreRecord } from './restore.ts'
+import { tickAll } from './rows/clock.ts'
+import { lockOperations } from './rows/lock-operations.ts'
+import { lockCounters } from './rows/numbers.ts'
+import { lockRules, type Ruled, ruledAmong, ruledBelow } from './rows/other-records.ts'
+import { peekRecord } from './rows/record-row.ts'
+import { canFollow, runTogether } from './together.ts'
+import { updateRecord } from './update.ts'
+import { writeMany } from './write-many.ts'
+
+/**
+ * Runs a transaction once for its key. A repeated answer does not show records that the caller may no longer read
+ * (AUT-9).
+ */
+export function* transact(context: SqlContext, plan: TransactionPlan): Transaction<Outcome> {
+  // Whoever may no longer make one of the changes gets no answer of former ones, as alone.
+  if (plan.refusal !== undefined) return yield* runAll(context, plan)
+  const outcome = yield* onceForKey(context, plan, runAll(context, plan))
+  if (outcome.kind !== 'replayed' || outcome.answer.kind !== 'transacted') return outcome
+  const results: Outcome[] = []
+  for (const [index, result] of outcome.answer.results.entries()) {
+    const operation = plan.operations[index]?.plan as OperationPlan
+    results.push(yield* readablePart(batchOf(context), operation, result))
+  }
+  return { ...outcome, answer: { kind: 'transacted', results } }
+}
+
+/** A former result without the changed records that the caller may no longer read. */
+function* readablePart(context: SqlContext, plan: OperationPlan, result: Outcome): Transaction<Outcome> {
+  if (result.kind === 'updated' && 'mayRead' in plan)
+    return (yield* isReadable(context, plan)) ? result : { ...result, json: undefined }
+  if (result.kind !== 'written-many' || plan.kind !== 'write-many' || plan.update === undefined) return result
+  const shown: (Record<string, unknown> | null)[] = []
+  for (const record of JSON.parse(`[${result.json}]`) as typeof shown) {
+    const isShown = record !== null && (yield* isReadable(context, { ...plan.update, id: String(record['id']) }))
+    shown.push(isShown ? record : null)
+  }
+  return { ...result, json: shown.map((each) => JSON.stringify(each)).join(',\n') }
+}
+
+function* isReadable(context: SqlContext, plan: Update | Restore): Transaction<boolean> {
+  const { record, isReadable } = yield* peekRecord(context, plan)
+  return record !== undefined && isReadable
+}
+
+function batchOf(context: SqlContext): SqlContext & Required<Pick<SqlContext, 'batch'>> {
+  return { ...context, batch: { moves: new Map(), most: transactionLimits.records } }
+}
+
+function* runAll(context: SqlContext, plan: TransactionPlan): Transaction<Outcome> {
+  const { operations } = plan
+  if (ruledIn(context, plan) === 'some') yield* lockRules(context)
+  yield* lockOperations(context, plan)
+  yield* lockCounters(
+    context,
+    operations.flatMap(({ plan }) => (plan.kind === 'create' ? [plan] : [])),
+  )
+  const inBatch = batchOf(context)
+  const earlier = new EarlierResults(plan)
+  const results: Outcome[] = []
+  const refusedAt = (index: number, outcome: Outcome): Outcome => ({ kind: 'operation-refused', index, outcome })
+  while (results.length < operations.length) {
+    const start = results.length
+    const next = nextPlans(context, operations.slice(start), earlier)
+    const hasRoom = roomOf(inBatch.batch) >= next.length
+    const together =
+      next.length > 1 && hasRoom ? yield* runTogether(inBatch, next as OperationPlan[], runOne) : undefined
+    for (const [index, filled] of next.entries()) {
+      const operation = operations[start + index] as Operation
+      const outcome = together?.[index] ?? (filled.kind === 'invalid' ? filled : yield* runOne(inBatch, filled))
+      if (!isDone(operation.plan, outcome)) return refusedAt(start + index, outcome)
+      if (roomOf(inBatch.batch) < 0) return refusedAt(start + index, tooManyTouched(inBatch.batch))
+      earlier.add(operation, outcome)
+      results.push(outcome)
+    }
+  }
+  if (plan.refusal !== undefined) return { kind: 'operation-refused', index: operations.length, outcome: undefined }
+  yield* tickAll(context, inBatch.batch.moves)
+  return { kind: 'transacted', results }
+}
+
+/** The plan of the next operation, or why it cannot be made, and the plans that can be sent together with it. */
+function nextPlans(
+  context: SqlContext,
+  [first, ...others]: readonly Operation[],
+  earlier: EarlierResults,
+): readonly (OperationPlan | Extract<Outcome, { readonly kind: 'invalid' }>)[] {
+  const filled = first && earlier.fill(first.plan)
+  if (first === undefined || filled === undefined) throw new Error('An operation refers to a result that is missing.')
+  if (filled.kind === 'invalid' || !canFollow(context, [], filled)) return [filled]
+  const plans = [filled]
+  earlier.expect(first)
+  for (const operation of others) {
+    if (!canFollow(context, plans, operation.plan)) break
+    const plan = earlier.fill(operation.plan)
+    if (plan === undefined || plan.kind === 'invalid') break
+    plans.push(plan)
+    earlier.expect(operation)
+  }
+  return plans
+}
+
+function* runOne(context: SqlContext, plan: OperationPlan): Transaction<Outcome> {
+  const { batch } = context
+  if (batch !== undefined && 'bodies' in plan && plan.bodies.length > roomOf(batch)) return tooManyTouched(batch)
+  const outcome: Outcome | Announced = yield* runChange(context, plan)
+  if (outcome.kind === 'announced') throw new Error('An operation of a transaction is no job.')
+  return outcome
+}
+
+function runChange(context: SqlContext, plan: OperationPlan): Transaction<Outcome | Announced> {
+  switch (plan.kind) {
+    case 'create':
+      return createRecord(context, plan)
+    case 'delete':
+      return deleteRecord(context, plan)
+    case 'restore':
+      return restoreRecord(context, plan)
+    case 'write-many':
+      return writeMany(context, plan)
+    default:
+      return updateRecord(context, plan)
+  }
+}
+
+const done: ReadonlySet<string> = new Set<Outcome['kind']>(['created', 'updated', 'written-many', 'deleted'])
+
+/** Whether an operation was carried out. A repeated deletion may have nothing to do. */
+function isDone({ kind, resource }: OperationPlan, outcome: Outcome): boolean {
+  if (outcome.kind === 'missing') return kind === 'delete' && resource.deletion.repeated === 'no-content'
+  return done.has(outcome.kind)
+}
+
+/** How many of the collections that a transaction changes, or in which it searches, business rules are about. */
+export function ruledIn(context: SqlContext, { operations }: TransactionPlan): Ruled {
+  const found = new Set(
+    operations.map(({ plan: { kind, resource } }): Ruled => {
+      const isAlone = kind !== 'delete' && kind !== 'restore'
+      const ruled = isAlone ? ruledAmong(context, [resource.name]) : ruledBelow(context, resource)
+      // A restoration is never serializable.
+      return kind === 'restore' && ruled === 'all' ? 'some' : ruled
+    }),
+  )
+  return found.size === 1 ? ([...found][0] as Ruled) : 'some'
+}

@@ -1,0 +1,61 @@
+/** HIS-4: on SQLite, the bytes of erased states are gone from the file, its log and the search index. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { defineInterface } from '../../packages/server/src/index.ts'
+import { newDatabase, sqliteOnly } from '../engine.ts'
+import { trial } from '../harness.ts'
+
+const all = 'anyone' as const
+const declaration = defineInterface({
+  name: 'library',
+  resources: {
+    books: {
+      fields: { title: { type: 'string', search: true, filter: true, sort: true }, text: { type: 'string' } },
+      access: { read: all, create: all, update: all, readHistory: all },
+      events: true,
+      history: true,
+    },
+  },
+})
+
+const skip = sqliteOnly('PostgreSQL removes bytes with a vacuum')
+
+test('HIS-4: nothing of erased and purged states is left in the files', { skip }, async () => {
+  const database = await newDatabase({ memory: false })
+  const { send, make, close, app } = await trial(declaration, { database })
+  const filler = 'x'.repeat(3_000)
+  const ids: string[] = []
+  for (let number = 0; number < 60; number++) {
+    const { id } = await make('books', { title: `zebra${number}`, text: `giraffe${number} ${filler}` })
+    ids.push(id)
+    await send({ method: 'PATCH', path: `/v1/books/${id}`, body: { title: `lion${number}`, text: filler } })
+  }
+  const headers = { 'idempotency-key': '"one"', 'content-type': 'application/json' }
+  const kept = await send({ method: 'POST', path: '/v1/books', body: { title: 'zebra', text: 'giraffe' }, headers })
+  await send({ method: 'PATCH', path: `/v1/books/${kept.json.id}`, body: { title: 'tiger', text: '' } })
+  const isLeft = async (words: RegExp) => words.test(await database.contents())
+  assert.ok(await isLeft(/zebra/i))
+  for (const id of [...ids, kept.json.id]) {
+    assert.equal((await send({ method: 'DELETE', path: `/v1/books/${id}/revisions` })).status, 204)
+  }
+  await until(async () => !(await isLeft(/zebra|giraffe/i)))
+  assert.ok(await isLeft(/lion/i))
+  for (const id of ids) assert.equal((await send({ method: 'DELETE', path: `/v1/books/${id}` })).status, 204)
+  const now = Date.now() + 40 * 86_400_000
+  const { jobs, purgeClock } = app.storage
+  await purgeClock.confirm(now)
+  await jobs.beginPurge({ id: '0190f0a0-0000-7000-8000-000000000001', statusUrl: '/x' }, now)
+  for (const job of await jobs.open()) while ((await jobs.step(job, now)) === 'more');
+  await until(async () => !(await isLeft(/lion\d/i)))
+  await close()
+})
+
+/** Waits until a condition holds: for a minute at most. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 55_000
+  while (!(await holds())) {
+    assert.ok(Date.now() < end, 'within a minute')
+    await sleep(250)
+  }
+}

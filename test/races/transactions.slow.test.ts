@@ -1,0 +1,108 @@
+/**
+ * BLK-4 with two servers: transactions over the same records in opposite orders, beside single changes, deletions and
+ * restorations. Each transaction is whole or absent, and none of them deadlock.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { atOnce, moment, raceOf, roundsUntil, skip, statuses } from './servers.ts'
+
+const race = raceOf({
+  name: 'depot',
+  resources: {
+    boxes: { fields: { note: { type: 'string', optional: true }, count: { type: 'integer', default: 0 } } },
+    tickets: {
+      fields: {
+        stamp: { type: 'string', filter: true },
+        number: { sequence: { per: 'box_id' } },
+        box_id: { reference: 'boxes', onDelete: 'cascade', immutable: true },
+      },
+    },
+  },
+})
+
+const server = (number: number) => race.on(number).send
+
+async function deadlocks(): Promise<number> {
+  await race.rows('select pg_stat_clear_snapshot()')
+  const [row] = await race.rows('select deadlocks from pg_stat_database where datname = current_database()')
+  return Number(row.deadlocks)
+}
+
+test('BLK-4: transactions over the same records in opposite orders are whole, and do not deadlock', {
+  skip,
+}, async () => {
+  const before = await deadlocks()
+  const found = { made: 0, refused: 0, single: 0 }
+  for (const round of roundsUntil(6, () => Object.values(found).every((count) => count > 0))) {
+    const boxes = await atOnce(3, () => race.make('boxes', {}))
+    const ids: string[] = boxes.map(({ id }) => id)
+    const orders = [
+      [0, 1, 2],
+      [2, 1, 0],
+      [1, 2, 0],
+      [0, 2, 1],
+    ]
+    const [transacted, patched, deleted] = await Promise.all([
+      atOnce(24, async (number) => {
+        await moment(30)
+        const stamp = `${round}-${number}`
+        const operations = (orders[number % 4] as number[]).flatMap((at, index) => {
+          const path = `/boxes/${ids[at]}`
+          const change = { method: 'PATCH', path, body: { note: `${stamp} ${at}` } }
+          const ticket = { method: 'POST', path: '/tickets', body: { stamp, box_id: ids[at] } }
+          // Some first create what refers to a box, others first change the box.
+          return (number + index) % 2 === 0 ? [change, ticket] : [ticket, change]
+        })
+        return { stamp, ...(await server(number)('POST', '/v1/transactions', { body: { operations } })) }
+      }),
+      atOnce(6, async (number) => {
+        await moment(30)
+        return server(number)('PATCH', `/v1/boxes/${ids[number % 3]}`, { body: { count: number } })
+      }),
+      round % 2 === 0
+        ? []
+        : atOnce(2, async (number) => {
+            await moment(30)
+            const gone = await server(number)('DELETE', `/v1/boxes/${ids[1]}`)
+            await moment(10)
+            const back = await server(number + 1)('POST', `/v1/boxes/${ids[1]}/restore`)
+            return [gone, back]
+          }),
+    ])
+    for (const { status, stamp, json } of transacted) {
+      const rows = await race.rows(`select box_id from tickets where stamp = '${stamp}'`)
+      assert.ok([200, 404, 400, 409].includes(status), JSON.stringify(json))
+      assert.equal(rows.length, status === 200 ? 3 : 0, `${status}: ${rows.length} tickets of ${stamp}`)
+      if (status === 200) found.made++
+      else found.refused++
+    }
+    found.single += patched.filter(({ status }) => status === 200).length
+    assert.ok(deleted.flat().every(({ status }) => [200, 204, 404, 409].includes(status)))
+    // Where nothing was deleted, all were made.
+    if (deleted.length === 0) assert.deepEqual(statuses(transacted), { 200: 24 })
+    const numbers = await race.rows(
+      `select box_id, count(*)::int as count, max(number)::int as last from tickets group by box_id`,
+    )
+    for (const { count, last } of numbers) assert.equal(last, count, 'the numbers have no gaps')
+    const [clock] = await race.rows(
+      `select (select sum(live)::int from resourced_clocks where collection = 'tickets') as live,
+        (select count(*)::int from tickets where deleted_at is null) as counted`,
+    )
+    assert.equal(clock.live, clock.counted)
+  }
+  assert.equal((await deadlocks()) - before, 0)
+})
+
+test('BLK-4: of transactions that each delete what the other refers to, one is made', { skip }, async () => {
+  const [one, other] = await atOnce(2, () => race.make('boxes', {}))
+  const answers = await atOnce(8, (number) => {
+    const [first, second] = number % 2 === 0 ? [one, other] : [other, one]
+    const move = { method: 'DELETE', path: `/boxes/${first.id}` }
+    const ticket = { method: 'POST', path: '/tickets', body: { stamp: 'last', box_id: second.id } }
+    return server(number)('POST', '/v1/transactions', { body: { operations: [move, ticket] } })
+  })
+  // The first deletes its box; all that delete the other one, or refer to the first, fail.
+  const made = answers.filter(({ status }) => status === 200)
+  assert.equal(made.length, 1, JSON.stringify(statuses(answers)))
+  assert.equal((await race.rows(`select 1 as one from tickets where stamp = 'last'`)).length, 1)
+})

@@ -1,0 +1,107 @@
+/** HIS-1 to HIS-4: each state of each record is kept, listed, read at a time, and erased. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { defineInterface } from '../../packages/server/src/index.ts'
+import { type Trial, trial } from '../harness.ts'
+
+const everybody = {
+  read: 'anyone',
+  create: 'anyone',
+  update: 'anyone',
+  delete: 'anyone',
+  restore: 'anyone',
+  readDeleted: 'anyone',
+  readHistory: 'anyone',
+} as const
+
+const library = defineInterface({
+  name: 'library',
+  resources: {
+    authors: { fields: { name: { type: 'string' } }, access: everybody },
+    books: {
+      fields: {
+        title: { type: 'string', sort: true, search: true },
+        pages: { type: 'integer', optional: true },
+        price: { type: 'decimal', precision: 12, scale: 2, optional: true },
+        size: { type: 'number', optional: true },
+        open: { type: 'boolean', optional: true },
+        data: { type: 'object', optional: true },
+        pin: { type: 'string', writeOnly: true, optional: true },
+        author_id: { reference: 'authors', onDelete: 'cascade', optional: true },
+      },
+      deletion: { byFilter: true },
+      access: everybody,
+      history: true,
+    },
+    loans: {
+      fields: { book_id: { reference: 'books', onDelete: 'clear', optional: true } },
+      access: everybody,
+      history: true,
+    },
+    notes: { fields: { text: { type: 'string' } }, access: everybody },
+  },
+})
+
+async function revisionsOf({ send }: Trial, path: string, query = '') {
+  const { status, json } = await send({ path: `${path}/revisions${query}` })
+  assert.equal(status, 200)
+  return json.data
+}
+
+const kinds = (revisions: readonly { kind: string }[]) => revisions.map(({ kind }) => kind)
+
+describe('HIS-1: each state is kept in the transaction of its change', () => {
+  test('HIS-1: a record is created, updated, deleted and restored', async () => {
+    const books = await trial(library)
+    const made = await books.make('books', {
+      ...{ title: 'A', pages: 3, price: '12.50', size: 0.1, open: true, data: { b: [1, null], a: 'ü' }, pin: 'secret' },
+    })
+    const path = `/v1/books/${made.id}`
+    const changed = await books.send({ method: 'PATCH', path, body: { title: 'B', open: null }, as: 'ann' })
+    assert.equal(changed.status, 200)
+    assert.equal((await books.send({ method: 'DELETE', path, as: 'bob' })).status, 204)
+    const restored = await books.send({ method: 'POST', path: `${path}/restore`, as: 'eve' })
+    const revisions = await revisionsOf(books, path)
+    assert.deepEqual(kinds(revisions), ['restored', 'deleted', 'updated', 'created'])
+    const [back, gone, updated, created] = revisions
+    assert.deepEqual(created.record, made)
+    assert.deepEqual(updated.record, changed.json)
+    assert.deepEqual([gone.record, back.record], [null, restored.json])
+    assert.deepEqual([created.caller, updated.caller, gone.caller, back.caller], ['root', 'ann', 'bob', 'eve'])
+    assert.equal(updated.request_id, changed.headers['x-request-id'])
+    assert.deepEqual([created.version, created.created_at], ['v1', made.created_at])
+    assert.equal(JSON.stringify(revisions).includes('secret'), false)
+    // One of them has its own address.
+    const one = await books.send({ path: `/v1/revisions/${updated.id}` })
+    assert.deepEqual([one.status, one.json], [200, updated])
+    await books.close()
+  })
+
+  test('HIS-1: cascades, cleared references and deletions by filter keep states too; refused changes none', async () => {
+    const books = await trial(library)
+    const author = await books.make('authors', { name: 'X' })
+    const book = await books.make('books', { title: 'A', author_id: author.id })
+    const loan = await books.make('loans', { book_id: book.id })
+    assert.equal((await books.send({ method: 'DELETE', path: `/v1/authors/${author.id}`, as: 'ann' })).status, 204)
+    const path = `/v1/books/${book.id}`
+    const [gone] = await revisionsOf(books, path, '?include_deleted=true')
+    assert.deepEqual([gone.kind, gone.caller], ['deleted', 'ann'])
+    const [cleared] = await revisionsOf(books, `/v1/loans/${loan.id}`)
+    assert.deepEqual([cleared.kind, cleared.record.book_id, cleared.caller], ['updated', null, 'ann'])
+    const other = await books.make('books', { title: 'B' })
+    const stale = { 'if-match': '"no"' }
+    const refused = await books.send({
+      method: 'PATCH',
+      path: `/v1/books/${other.id}`,
+      body: { title: 'C' },
+      headers: stale,
+    })
+    assert.equal(refused.status, 412)
+    assert.deepEqual(kinds(await revisionsOf(books, `/v1/books/${other.id}`)), ['created'])
+    assert.equal((await books.send({ method: 'DELETE', path: '/v1/books?title=B', as: 'eve' })).status, 400)
+    assert.equal((await books.send({ method: 'DELETE', path: `/v1/books?id=${other.id}`, as: 'eve' })).status, 200)
+    const [filtered] = await revisionsOf(books, `/v1/books/${other.id}`, '?include_deleted=true')
+    assert.deepEqual([filtered.kind, filtered.caller], ['deleted', 'eve'])
+    await books.close()
+  })
+})
