@@ -160,7 +160,11 @@ describe('sums of children', () => {
     const trial = await trialFor(context, billing)
     const { send, make } = trial
     const invoices = await fill(trial, 'invoices', [{ name: 'a' }, { name: 'b' }])
-    const ids = await fill(trial, 'lines', Array.from({ length: 20 }, () => ({ ...line(invoices), amount: '1.00' })))
+    const ids = await fill(
+      trial,
+      'lines',
+      Array.from({ length: 20 }, () => ({ ...line(invoices), amount: '1.00' })),
+    )
     await Promise.all([
       ...Array.from({ length: 30 }, () => make('lines', { ...line(invoices), amount: '0.01' })),
       ...ids.flatMap((id, index) => [

@@ -17,6 +17,7 @@ import {
 import type { EventLimits, RateDeclaration } from './declared-limits.ts'
 import { eventKinds, revisionKinds } from './event.ts'
 import { completeField } from './field.ts'
+import type { Total } from './kept-summary.ts'
 import { limitDefaults, mostChangedAtOnce, parseRate, type Rate, type Rates } from './limits.ts'
 import { historyCollection } from './names.ts'
 import { deepFreeze, plainCopy } from './plain-copy.ts'
@@ -28,7 +29,6 @@ import {
   type Field,
   type FieldAccess,
   type Resource,
-  type Total,
   withIndexes,
 } from './resource.ts'
 import { recordedShape, shapeHash } from './shape.ts'

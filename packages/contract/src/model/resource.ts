@@ -16,7 +16,7 @@ import type {
   ServerValue,
 } from './declaration.ts'
 import type { ExportLimits, IncludeLimits } from './declared-limits.ts'
-import type { KeptSummary } from './kept-summary.ts'
+import type { KeptSummary, Total } from './kept-summary.ts'
 import type { CompleteKeywords } from './keywords.ts'
 import type { Rates } from './limits.ts'
 import { filterOperators, type Operator } from './operators.ts'
@@ -131,16 +131,6 @@ export interface Filterable {
 export interface FieldAccess {
   readonly read: readonly AccessRule[] | undefined
   readonly write: readonly AccessRule[] | undefined
-}
-
-/** A sum of the records of a collection that another one keeps (`sumOf`). */
-export interface Total {
-  /** The collection that keeps it, and the field that holds it. */
-  readonly collection: string
-  readonly field: string
-  /** The fields of this collection: the reference, and what is added up. */
-  readonly reference: string
-  readonly amount: string
 }
 
 /** One resource, complete. */
