@@ -54,6 +54,8 @@ export type Change =
   | { readonly kind: 'drop-triggers'; readonly triggers: readonly string[] }
   /** Gives the events of a collection its new name. */
   | { readonly kind: 'rename-events'; readonly to: string }
+  /** Brings the states of the records of a table into the form that a step has given to the table (HIS-1). */
+  | { readonly kind: 'follow-states'; readonly step: FollowedStep; readonly columns: readonly ColumnSpec[] }
   /** A foreign table, index or view has a name that is needed. */
   | { readonly kind: 'blocked' }
 
@@ -69,6 +71,9 @@ export type MigrationStep = Change & {
 
 /** A step of one kind, or of some. */
 export type StepOf<Kind extends MigrationStep['kind']> = Extract<MigrationStep, { kind: Kind }>
+
+/** A step after which states are rewritten. */
+export type FollowedStep = StepOf<'drop-table' | 'rename-table' | 'rename-columns' | 'convert-column' | 'change-type'>
 
 /** A step that builds an index. */
 export type IndexStep = StepOf<'create-index' | 'build-search'>

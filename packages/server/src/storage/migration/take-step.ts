@@ -20,6 +20,7 @@ import { dropCounters, numberRecords, renameCounters } from './counters.ts'
 import type { ColumnConversion, MigrationDialect } from './migration-dialect.ts'
 import { type MigrationStep, needsCount, type StepOf } from './migration-step.ts'
 import { rememberChange } from './schema.ts'
+import { followStates } from './state-steps.ts'
 
 /** Assesses a step by the rows of its table as they are now. */
 export function* assessStep(dialect: MigrationDialect, step: MigrationStep): Transaction<MigrationStep> {
@@ -146,6 +147,8 @@ export function takeStep(dialect: MigrationDialect, step: MigrationStep, now: nu
       return step.triggers.flatMap((name) => dialect.dropTrigger(step.table, name))
     case 'rename-events':
       return [sql`update "events" set collection = ${step.to} where collection = ${step.table}`]
+    case 'follow-states':
+      return followStates(dialect, step)
     case 'derive-column':
     case 'build-search':
     case 'require':

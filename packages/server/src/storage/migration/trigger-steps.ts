@@ -58,12 +58,16 @@ export function withoutTriggers(
 ): MigrationStep[] {
   if (triggers.length === 0) return [...steps]
   const renamed = steps.flatMap((each) =>
-    each.kind === 'rename-table' &&
-    triggers.some((trigger) => trigger.owner === each.table && !isOfSummaries(trigger) && !isOfTotals(trigger))
+    each.kind === 'rename-table' && triggers.some((trigger) => trigger.owner === each.table && isOfEvents(trigger))
       ? [step(each.table, { kind: 'rename-events', to: each.to }, `rename the events of ${each.table}`)]
       : [],
   )
   return [...drop(triggers.filter(blocking(dialect, steps))), ...steps, ...renamed]
+}
+
+/** Whether a trigger writes events. */
+function isOfEvents({ name }: Pick<ExistingTrigger, 'name'>): boolean {
+  return name.startsWith('resourced_changed_')
 }
 
 /** Whether a trigger keeps summaries. */

@@ -1,6 +1,7 @@
 /** Translates errors of PostgreSQL into those of the storage port, with a remedy if a database cannot be reached. */
 import { totalTooLarge } from '../sql/totals.ts'
 import { StorageFault } from '../storage.ts'
+import { Outdated } from '../transaction.ts'
 import { totalTooLargeCode } from './total-triggers.ts'
 
 // The name of a prepared statement is unknown, or in use already: the statement did not run.
@@ -18,7 +19,7 @@ function codeOf(error: unknown): string {
 
 /** Whether a transaction that failed with this error may succeed when it is started again. */
 export function isRestartable(error: unknown): boolean {
-  return restarting.has(codeOf(error))
+  return error instanceof Outdated || restarting.has(codeOf(error))
 }
 
 /** Whether a statement did not run because of the name of its prepared statement. */

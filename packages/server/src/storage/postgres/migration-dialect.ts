@@ -174,6 +174,7 @@ const locks: Readonly<Record<MigrationStep['kind'], 'exclusive' | 'write' | 'non
   'create-index': 'none',
   'allow-null': 'none',
   'rename-events': 'none',
+  'follow-states': 'none',
   blocked: 'none',
 }
 
