@@ -291,6 +291,7 @@ export function declarationOf({ version, resources, system }: Catalog): Lineage[
     indexedColumns(resource).columns,
     ...(resource.events ? ['events'] : []),
     ...(resource.summaries ?? []),
+    ...(resource.totals ?? []),
     ...(resource.history === undefined ? [] : ['history']),
   ])
   return { version, hash: createHash('sha256').update(JSON.stringify(tables)).digest('base64url').slice(0, 16) }
@@ -329,6 +330,7 @@ function requiredByFormer(steps: readonly MigrationStep[], tables: readonly Exis
 const undoing: ReadonlySet<MigrationStep['kind']> = new Set<MigrationStep['kind']>([
   'create-triggers',
   'count-summaries',
+  'count-totals',
   'drop-triggers',
   'follow-states',
   'drop-table',

@@ -6,6 +6,7 @@
 import type { Conversion, Field } from 'resourced-contract/model/resource'
 import { type SummarySpec, summariesTable } from '../sql/kept-summaries.ts'
 import { type ColumnSpec, counters, type Held, type IndexSpec, type SearchSpec, type TableSpec } from '../sql/tables.ts'
+import type { TotalSpec } from '../sql/totals.ts'
 
 /** The data that a step would destroy: rows of a table, or values of a column. */
 export type Loss = 'nothing' | { readonly rows: number } | { readonly values: number }
@@ -48,6 +49,8 @@ export type Change =
   | { readonly kind: 'create-triggers'; readonly statements: readonly string[] }
   /** Counts the kept summaries of a table: its triggers keep them from then on (SUM-3). */
   | { readonly kind: 'count-summaries'; readonly summaries: readonly SummarySpec[] }
+  /** Adds up what other tables hold sums of: its triggers keep them from then on. */
+  | { readonly kind: 'count-totals'; readonly totals: readonly TotalSpec[] }
   | { readonly kind: 'drop-triggers'; readonly triggers: readonly string[] }
   /** Gives the events of a collection its new name. */
   | { readonly kind: 'rename-events'; readonly to: string }

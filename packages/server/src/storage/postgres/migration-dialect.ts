@@ -169,6 +169,7 @@ const locks: Readonly<Record<MigrationStep['kind'], 'exclusive' | 'write' | 'non
   'set-clock': 'write',
   'create-triggers': 'write',
   'count-summaries': 'write',
+  'count-totals': 'write',
   'create-table': 'none',
   'create-index': 'none',
   'allow-null': 'none',
