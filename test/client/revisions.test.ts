@@ -20,7 +20,7 @@ const library = defineInterface({
 async function book(context: TestContext) {
   const app = await testApp(library, { now: '2027-01-01T08:00:00Z' })
   context.after(() => app.close())
-  const { books } = app.as<typeof library>({ id: 'ann', roles: ['admin'] })
+  const { books } = app.as({ id: 'ann', roles: ['admin'] })
   const made = await books.create({ title: 'Emma' })
   app.clock.advance('PT1H')
   const changed = await books.update(made, { copies: 3 })
