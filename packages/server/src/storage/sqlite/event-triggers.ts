@@ -80,7 +80,8 @@ function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
   const insert = (row: 'new' | 'old', kind: string, at: string, origin: string, where = '') =>
     `insert or fail into "revisions"
       (id, collection, record_id, kind, caller, request_id, version, record, created_at, updated_at, _revision)
-      select ${id}, '${table}', ${row}.id, ${kind}, ${origin}, ${snapshot(row, columns)}, ${at}, ${at}, ${row}._revision${where}`
+      select ${id}, '${table}', ${row}.id, ${kind}, ${origin},
+        ${snapshot(row, columns)}, ${at}, ${at}, ${row}._revision${where}`
   const last = (column: string) => `(select ${column} from "revisions" where record_id = old.id
     and collection = '${table}' order by created_at desc, _row desc limit 1)`
   const on = `on ${identifier(table)} for each row`
