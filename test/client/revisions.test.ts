@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { expectTypeOf } from 'expect-type'
 import { defineInterface, Type } from '../../packages/server/src/index.ts'
-import { testApp } from '../../packages/server/src/testing/test-app.ts'
+import { testApp } from '../../packages/server/src/testing/testing.ts'
 
 const library = defineInterface({
   name: 'library',
@@ -20,11 +20,11 @@ const library = defineInterface({
 async function book(context: TestContext) {
   const app = await testApp(library, { now: '2027-01-01T08:00:00Z' })
   context.after(() => app.close())
-  const { books } = app.as<typeof library>({ id: 'ann', roles: ['admin'] })
+  const { books } = app.as({ id: 'ann', roles: ['admin'] })
   const made = await books.create({ title: 'Emma' })
-  app.clock.advance('PT1H')
+  await app.clock.advance('PT1H')
   const changed = await books.update(made, { copies: 3 })
-  app.clock.advance('PT1H')
+  await app.clock.advance('PT1H')
   return { app, books, made, changed }
 }
 
