@@ -382,7 +382,9 @@ export function changesIn(input: Input): number {
     case 'write-many':
       return input.bodies.length
     case 'transaction':
-      return input.operations.length
+      return input.operations.reduce((sum, { body, target }) => {
+        return sum + (target.kind === 'collection' && Array.isArray(body) ? body.length : 1)
+      }, 0)
     case 'bulk-delete': {
       const { ids = [], dry_run: isDryRun } = isObject(input.body) ? input.body : {}
       return Array.isArray(ids) && isDryRun !== true ? ids.length : 0
