@@ -1,8 +1,9 @@
 /**
- * Measures this commit beside another: `node bench/compare.ts FOLDER [--postgres] [--events] [NAME...]`, a clone of
+ * Measures this commit beside another: `node bench/compare.ts FOLDER [--postgres] [--events] [--history] [NAME...]`, a clone of
  * this project that is on the other one, and names of `bench/rows.ts`. Both serve the atlas, in turn and in short
  * rounds, so that whatever disturbs one disturbs the other. Ratios above 1: this commit is faster. With `--events`,
- * this commit keeps the changes of cities as events: with the folder `.`, the ratios are what events leave.
+ * this commit keeps the changes of cities as events, and with `--history` their states: with the folder `.`, the ratios
+ * are what they leave.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +21,11 @@ import type { Data } from './setup.ts'
 
 const pace = { rounds: 40, seconds: 1, warmUp: 3 }
 const { values: options, positionals } = parseArgs({
-  options: { postgres: { type: 'boolean', default: false }, events: { type: 'boolean', default: false } },
+  options: {
+    postgres: { type: 'boolean', default: false },
+    events: { type: 'boolean', default: false },
+    history: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 })
 const [other, ...names] = positionals
@@ -64,7 +69,8 @@ async function setupOf(name: 'this' | 'other', root: string) {
   // The yardsticks, which nobody compares here, plan requests by this commit's code.
   const { catalog } = await loadOwn(ownDeclaration, 'cities')
   const { address, behind, end, ...database } = await (options.postgres ? loadPostgres : loadSqlite)(name, of)
-  const served = options.events && name === 'this' ? withEvents(folder) : atlasIn(folder)
+  const features = (['events', 'history'] as const).filter((each) => options[each])
+  const served = features.length > 0 && name === 'this' ? withFeatures(folder, features) : atlasIn(folder)
   const server = await startServer({
     ...ours(folder, name, address, await freePort(), false, served),
     patience: 120_000,
@@ -94,10 +100,11 @@ async function loadPostgres(_name: string, of: Import) {
   return { address: await copy(), authorization, records, behind: work, end: () => cluster.stop() }
 }
 
-/** The atlas, where the changes of cities are events, as a file of a folder. */
-function withEvents(folder: string): string {
-  const file = join(folder, 'atlas-with-events.yaml')
-  writeFileSync(file, readFileSync(atlasIn(folder), 'utf8').replace(/^ {2}cities:$/m, '$&\n    events: true'))
+/** The atlas, where the changes of cities are events, or their states are kept, as a file of a folder. */
+function withFeatures(folder: string, features: readonly string[]): string {
+  const file = join(folder, 'atlas-with-features.yaml')
+  const declared = features.map((each) => `\n    ${each}: true`).join('')
+  writeFileSync(file, readFileSync(atlasIn(folder), 'utf8').replace(/^ {2}cities:$/m, `$&${declared}`))
   return file
 }
 

@@ -218,6 +218,7 @@ const createMany = database.transaction((records) => {
   return true
 })
 
+// biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
 const oneOrMany = { if: { type: 'array' }, then: { type: 'array', items: body, maxItems: 1_000 }, else: body }
 app.post('/v1/cities', { schema: { body: oneOrMany, response: { 201: city } } }, (request, reply) => {
   const now = new Date().toISOString()

@@ -326,3 +326,18 @@ it('SUM-1: summaries have the groups and figures that are asked for, with their 
   ])
   assert.deepEqual([sent.at(-1)?.method, sent.at(-1)?.path], ['QUERY', '/v1/notes/summary'])
 })
+
+it('HIS-2, HIS-3: a record has its states, and is read as it was', async (context) => {
+  const { client, sent } = await typedClient(context)
+  const note = await client.notes.create({ title: 'Tea' })
+  await client.notes.update(note, { title: 'Coffee' })
+  const { data, pagination } = await client.notes.revisions(note)
+  const titles: (string | undefined)[] = data.map(({ record }) => record?.title)
+  assert.deepEqual([titles, pagination.total_count, data[0]?.caller], [['Coffee', 'Tea'], 2, 'ann'])
+  const [oldest] = (await client.notes.revisions(note.id, { sort: 'created_at', limit: 1 })).data
+  assert.deepEqual(oldest?.record, note)
+  const former = await client.notes.at(note, new Date(Date.now() + 60_000), { fields: 'title' })
+  assert.deepEqual(former, { id: note.id, title: 'Coffee' })
+  assert.match(String(sent.at(-1)?.headers['accept-datetime']), / GMT$/)
+  await assert.rejects(client.notes.at(note, '2020-01-01T00:00:00Z'), { status: 404 })
+})

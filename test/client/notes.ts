@@ -19,6 +19,7 @@ export const notebooks = defineInterface({
         body: Type.Optional(Type.String()),
       },
       access,
+      history: true,
     },
     pages: {
       fields: { text: Type.String({ sort: true }), notebook_id: reference('notebooks', { onDelete: 'cascade' }) },

@@ -1,4 +1,7 @@
-/** SUM-3: however often a server is killed while many connections write, kept summaries are what counting finds. */
+/**
+ * SUM-3, RES-17: however often a server is killed while many connections write, kept summaries and sums of children are
+ * what counting finds.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +23,14 @@ const anyone = { create: 'anyone', read: 'anyone', update: 'anyone', delete: 'an
 const shop: InterfaceDeclaration = {
   name: 'shop',
   resources: {
-    carts: { fields: { name: { type: 'string' } }, access: anyone },
+    carts: {
+      fields: {
+        name: { type: 'string' },
+        total: { type: 'decimal', precision: 16, scale: 2, sumOf: 'items.price' },
+        pieces: { type: 'integer', sumOf: 'items.pieces' },
+      },
+      access: anyone,
+    },
     items: {
       fields: {
         cart_id: { reference: 'carts', onDelete: 'cascade' },
@@ -83,7 +93,7 @@ async function write(origin: string, key: string, random: () => number): Promise
   }
 }
 
-test(`SUM-3: kept summaries are exact after ${rounds} kills`, async (context) => {
+test(`SUM-3, RES-17: kept summaries and sums are exact after ${rounds} kills`, async (context) => {
   const seed = seedOfRun()
   context.diagnostic(`SEED=${seed}`)
   writeFileSync(join(folder, 'diary.json'), JSON.stringify(shop))
@@ -107,6 +117,8 @@ test(`SUM-3: kept summaries are exact after ${rounds} kills`, async (context) =>
     assert.deepEqual(
       [...(found?.summaries ?? [])],
       [
+        ['carts.total', true],
+        ['carts.pieces', true],
         ['items/by_status', true],
         ['items/by_cart', true],
       ],

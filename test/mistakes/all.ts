@@ -8,6 +8,7 @@ import { fieldsMistakes } from './fields.ts'
 import { interfaceMistakes } from './interface.ts'
 import { rulesMistakes } from './rules.ts'
 import { summariesMistakes } from './summaries.ts'
+import { totalsMistakes } from './totals.ts'
 import { versionsMistakes } from './versions.ts'
 
 export const allMistakes = [
@@ -21,6 +22,7 @@ export const allMistakes = [
   ...rulesMistakes,
   ...deletionMistakes,
   ...summariesMistakes,
+  ...totalsMistakes,
 ]
 
 /** Puts a value at a place of the declaration of the documentation; `undefined` takes the key away. */

@@ -32,6 +32,27 @@ export const collectionsMistakes: readonly Mistake[] = [
     message: /because tasks has events/,
     remedy: /"my-webhooks", or remove "events"/,
   },
+  {
+    name: 'a name that a history needs',
+    at: { 'resources/revisions': small, [`${tasks}/history`]: true },
+    path: 'resources.revisions',
+    message: /because tasks has a history/,
+    remedy: /"my-revisions", or remove "history"/,
+  },
+  {
+    name: 'a history kept for no time',
+    at: `${tasks}/history`,
+    write: { keep: 'P0D' },
+    path: 'resources.tasks.history.keep',
+  },
+  {
+    ...{ name: 'a history kept for a text', at: `${tasks}/history`, write: { keep: 'a year' } },
+    ...{ path: 'resources.tasks.history.keep', remedy: /P1Y/ },
+  },
+  {
+    ...{ name: 'readers of no history', at: `${tasks}/access/readHistory`, write: 'anyone' },
+    ...{ path: 'resources.tasks.access.readHistory', remedy: /history: true/ },
+  },
   { name: 'events that are no flag', at: `${tasks}/events`, write: 'yes', path: 'resources.tasks.events' },
   { name: 'a long name', at: `resources/${'a'.repeat(50)}s`, write: small, path: `resources.${'a'.repeat(50)}s` },
   { name: 'a resource that is a list', at: 'resources/notes', write: ['text'], path: 'resources.notes' },

@@ -59,6 +59,10 @@ const removeMatching = (collection: string, name: string, preference = 'return=m
   held: [`update on "${collection}"`],
   send: ({ send }) => send('DELETE', `/v1/${collection}?name=${name}`, { headers: { prefer: preference } }),
 })
+const changeMatching = (collection: string, filter: string, body: unknown, preference = 'return=minimal'): Change => ({
+  held: [`update on "${collection}"`],
+  send: ({ send }) => send('PATCH', `/v1/${collection}?${filter}`, { body, headers: { prefer: preference } }),
+})
 const restore = (collection: string, id: string): Change => ({
   held: [`update on "${collection}"`],
   send: ({ send }) => send('POST', `/v1/${collection}/${id}/restore`),
@@ -121,6 +125,26 @@ for (const dependents of ['restricts', 'cascades', 'clears']) {
       const child = await place.make(dependents, under((await place.make('parents', { name: 'stays' })).id))
       return { changes: [patch(dependents, child.id, under(id), method), remove('parents', id)], isOneOnly }
     }
+  }
+  for (const [how, preference] of [
+    ['', 'return=minimal'],
+    [' as a job', 'respond-async'],
+  ] as const) {
+    pairs[`a change by filter${how} moves ${dependents}, DELETE of the new parent`] = async (place) => {
+      const { id } = await parentOf(place)
+      for (const parent of [undefined, (await place.make('parents', { name: 'stays' })).id]) {
+        await place.make(dependents, parent === undefined ? { name: 'n' } : under(parent))
+      }
+      const change = changeMatching(dependents, 'name=n', { parent_id: id }, preference)
+      return { changes: [change, remove('parents', id)], isOneOnly: isOneOnly && how === '' }
+    }
+  }
+  pairs[`a change by filter as a job moves ${dependents} away, DELETE of the old parent`] = async (place) => {
+    const { id } = await parentOf(place)
+    await place.make(dependents, under(id))
+    const other = await place.make('parents', { name: 'stays' })
+    const change = changeMatching(dependents, 'name=n', { parent_id: other.id }, 'respond-async')
+    return { changes: [change, remove('parents', id)] }
   }
   pairs[`PATCH moves ${dependents} away, DELETE of the old parent`] = async (place) => {
     const { id } = await parentOf(place)
@@ -190,6 +214,16 @@ pairs['two POSTs of the same values'] = async () => ({
 pairs['PATCH to values, POST of the same'] = async (place) => {
   const { id } = await place.make('pairs', { left: 'l', right: 'other' })
   return { changes: [patch('pairs', id, { right: 'r' }), post('pairs', values)], isOneOnly: true }
+}
+pairs['a change by filter to values, POST of the same'] = async (place) => {
+  await place.make('pairs', { left: 'l', right: 'other' })
+  return { changes: [changeMatching('pairs', 'left=l', { right: 'r' }), post('pairs', values)], isOneOnly: true }
+}
+pairs['two changes by filter of the same records'] = async (place) => {
+  for (const name of ['a', 'b', 'c']) await place.make('cascades', { name })
+  const change = (order: string, preference?: string) =>
+    changeMatching('cascades', `name[in]=${order}`, { code: null, name: 'n' }, preference)
+  return { changes: [change('a,b,c'), change('c,b,a', 'respond-async')] }
 }
 pairs['restoration of values, POST of the same'] = async (place) => {
   const { id } = await deleted(place, 'pairs', values)

@@ -10,21 +10,24 @@ const name = { type: 'string', filter: true } as const
 const to = (reference: string, onDelete: 'restrict' | 'cascade' | 'clear') =>
   ({ reference, onDelete, optional: true }) as const
 const deletion = { variant: 'soft', byFilter: true } as const
+const updates = { byFilter: true } as const
 
 /** Parents under tops, and dependents of each kind under both of these. */
 const family = {
-  tops: { fields: { name }, deletion },
-  parents: { fields: { name, top_id: to('tops', 'cascade') }, deletion },
-  restricts: { fields: { name, parent_id: to('parents', 'restrict') }, deletion },
+  tops: { fields: { name }, deletion, updates },
+  parents: { fields: { name, top_id: to('tops', 'cascade') }, deletion, updates },
+  restricts: { fields: { name, parent_id: to('parents', 'restrict') }, deletion, updates },
   cascades: {
     fields: { name, parent_id: to('parents', 'cascade'), code: { ...name, optional: true, unique: true } },
     deletion,
+    updates,
   },
-  clears: { fields: { name, parent_id: to('parents', 'clear') }, deletion },
+  clears: { fields: { name, parent_id: to('parents', 'clear') }, deletion, updates },
   pairs: {
     fields: { left: name, right: name, note: { ...name, optional: true } },
     unique: [['left', 'right']],
     deletion,
+    updates,
   },
   others: { fields: { name } },
 } as const

@@ -15,7 +15,7 @@ const refusals: readonly [string, Sent, number, string][] = [
   ['a secret in the query', { path: '/v1/projects?token=abc' }, 400, 'CREDENTIAL_IN_QUERY'],
   ['no such address', { path: '/v1/nothing' }, 404, 'NOT_FOUND'],
   ['no such record', { path: `/v1/projects/${nowhere}` }, 404, 'NOT_FOUND'],
-  ['no such method', { method: 'PUT', path: '/v1/projects', body: {} }, 405, 'METHOD_NOT_ALLOWED'],
+  ['no such method', { method: 'DELETE', path: '/v1/projects' }, 405, 'METHOD_NOT_ALLOWED'],
   ['no such representation', { path: '/v1/projects', headers: { accept: 'text/csv' } }, 406, 'NOT_ACCEPTABLE'],
   ['a malformed address', { path: '/v1/projects/%zz' }, 400, 'MALFORMED_URL'],
   ['a long address', { path: `/v1/projects?q=${'x'.repeat(8_000)}` }, 414, 'URL_TOO_LONG'],

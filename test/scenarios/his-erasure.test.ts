@@ -156,3 +156,32 @@ describe('HIS-1: where a history begins and ends', () => {
     for (const each of [before, first]) await each.close()
   })
 })
+
+describe('HIS-1: keep', () => {
+  test('HIS-1: a state goes when its successor is old enough; the state at the horizon and the present one stay', async () => {
+    const books = await trial(declarationWith({ keep: 'P1Y' }))
+    const { app, send } = books
+    const { id } = await books.make('books', { title: 'A' })
+    const untouched = await books.make('books', { title: 'Z' })
+    const path = `/v1/books/${id}`
+    await retitle(books, path, 'B')
+    await retitle(books, path, 'C')
+    const { jobs } = app.storage
+    const day = 86_400_000
+    await jobs.deleteExpired(Date.now() + 364 * day)
+    assert.equal((await titles(books, path)).length, 3)
+    await jobs.deleteExpired(Date.now() + 367 * day)
+    assert.deepEqual(await titles(books, path), [['updated', 'C']])
+    assert.equal((await titles(books, `/v1/books/${untouched.id}`)).length, 1)
+    // The history goes on, and what is not old enough stays.
+    await retitle(books, path, 'D')
+    await jobs.deleteExpired(Date.now() + 364 * day)
+    assert.deepEqual(await titles(books, path), [
+      ['updated', 'D'],
+      ['updated', 'C'],
+    ])
+    const at = { 'accept-datetime': new Date(Date.now() + 5_000).toUTCString() }
+    assert.equal((await send({ path, headers: at })).json.title, 'D')
+    await books.close()
+  })
+})

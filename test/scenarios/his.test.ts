@@ -30,6 +30,7 @@ const library = defineInterface({
         author_id: { reference: 'authors', onDelete: 'cascade', optional: true },
       },
       deletion: { byFilter: true },
+      updates: { byFilter: true },
       access: everybody,
       history: true,
     },
@@ -102,6 +103,41 @@ describe('HIS-1: each state is kept in the transaction of its change', () => {
     assert.equal((await books.send({ method: 'DELETE', path: `/v1/books?id=${other.id}`, as: 'eve' })).status, 200)
     const [filtered] = await revisionsOf(books, `/v1/books/${other.id}`, '?include_deleted=true')
     assert.deepEqual([filtered.kind, filtered.caller], ['deleted', 'eve'])
+    await books.close()
+  })
+
+  test('HIS-1: arrays, changes by filter and transactions keep a state for each record, with caller and request', async () => {
+    const books = await trial(library)
+    const { send } = books
+    const made = await send({ method: 'POST', path: '/v1/books', body: [{ title: 'A' }, { title: 'B' }], as: 'ann' })
+    assert.equal(made.status, 201)
+    const [a, b] = made.json.data
+    const changed = await send({
+      ...{ method: 'PATCH', path: `/v1/books?id[in]=${a.id},${b.id}`, body: { pages: 7 }, as: 'bob' },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    })
+    assert.deepEqual([changed.status, changed.json.updated_count], [200, 2])
+    const operations = [
+      { method: 'PATCH', path: `/books/${a.id}`, body: { title: 'C' } },
+      { method: 'DELETE', path: `/books/${b.id}` },
+      { method: 'POST', path: '/books', body: { title: 'D' } },
+    ]
+    const done = await send({ method: 'POST', path: '/v1/transactions', body: { operations }, as: 'eve' })
+    assert.equal(done.status, 200)
+    const ofA = await revisionsOf(books, `/v1/books/${a.id}`)
+    assert.deepEqual(
+      ofA.map(({ kind, caller, record }: Record<string, Record<string, unknown>>) => [kind, caller, record?.['title']]),
+      [
+        ['updated', 'eve', 'C'],
+        ['updated', 'bob', 'A'],
+        ['created', 'ann', 'A'],
+      ],
+    )
+    assert.equal(ofA[0].request_id, done.headers['x-request-id'])
+    assert.equal(ofA[1].request_id, changed.headers['x-request-id'])
+    assert.equal(ofA[2].request_id, made.headers['x-request-id'])
+    const [gone] = await revisionsOf(books, `/v1/books/${b.id}`, '?include_deleted=true')
+    assert.deepEqual([gone.kind, gone.caller], ['deleted', 'eve'])
     await books.close()
   })
 })

@@ -80,7 +80,7 @@ scenarios(shelves, [
   { ...tooMany, name: 'in an older version', send: { path: '/v1/things', body: bodyOf(most + 1) } },
   { ...tooMany, name: 'before 403', send: { path: '/v2/locked', body: bodyOf(most + 1), as: 'bob' } },
   { ...tooMany, name: 'before wrong parameters', send: { path: '/v2/things?x=1', body: bodyOf(most + 1) } },
-  { ...tooMany, name: 'before the syntax', send: { path: '/v2/things', body: `[${'1,'.repeat(most + 1)}` } },
+  { ...tooMany, name: 'before the syntax', send: { path: '/v2/things', body: `{"list":[${'1,'.repeat(most + 1)}` } },
   {
     name: 'after 401',
     rule: 'CON-6',

@@ -96,17 +96,17 @@ const unchanged: Scenario['check'] = async (_, { send }) => {
 
 scenarios(studio, [
   {
-    name: 'PUT of a collection does not exist',
+    name: 'PUT of a nested collection does not exist',
     rule: 'MET-6',
-    send: { method: 'PUT', path: '/v1/projects', body: { name: 'x' } },
+    send: { method: 'PUT', path: `/v1/projects/${nowhere}/tasks`, body: { name: 'x' } },
     status: 405,
     code: 'METHOD_NOT_ALLOWED',
     headers: { allow: 'GET, HEAD, POST, QUERY, OPTIONS' },
   },
   {
-    name: 'PATCH of a collection does not exist',
+    name: 'PATCH of a nested collection does not exist',
     rule: 'MET-6',
-    send: { method: 'PATCH', path: '/v1/projects', body: {} },
+    send: { method: 'PATCH', path: `/v1/projects/${nowhere}/tasks`, body: {} },
     status: 405,
     headers: { allow: 'GET, HEAD, POST, QUERY, OPTIONS' },
   },
@@ -118,7 +118,7 @@ scenarios(studio, [
       return { method: 'DELETE', path: '/v1/projects' }
     },
     status: 405,
-    headers: { allow: 'GET, HEAD, POST, QUERY, OPTIONS' },
+    headers: { allow: 'GET, HEAD, POST, PUT, PATCH, QUERY, OPTIONS' },
     check: unchanged,
   },
   {
@@ -149,7 +149,7 @@ scenarios(studio, [
       send: { method, path: '/v1/projects', body: { name: 'x' } },
       status: 405,
       code: 'METHOD_NOT_ALLOWED',
-      headers: { allow: 'GET, HEAD, POST, QUERY, OPTIONS' },
+      headers: { allow: 'GET, HEAD, POST, PUT, PATCH, QUERY, OPTIONS' },
     }),
   ),
   ...['PUT', 'PATCH', 'DELETE'].flatMap((method) =>

@@ -95,6 +95,24 @@ export type Selected<Data, Name extends string> = [Name] extends [never]
 /** The record that a call is about: the id, or a record that a call returned. */
 export type Target<Types extends CollectionTypes> = string | { readonly id: string } | Types['record']
 
+/** A state of a record, and the change that led to it. */
+export interface Revision<Data> {
+  readonly id: string
+  readonly kind: 'created' | 'updated' | 'deleted' | 'restored'
+  readonly created_at: string
+  /** Who made the change; `null`: unknown, or the server. */
+  readonly caller: string | null
+  readonly request_id: string | null
+  readonly version: string | null
+  /** `null` where the record was deleted. */
+  readonly record: Data | null
+}
+
+/** The parameters of a list of revisions. */
+export type RevisionQuery = Omit<ListParameters<'created_at' | '-created_at', never>, 'fields' | 'include_deleted'> & {
+  readonly include_deleted?: boolean
+}
+
 /** A deleted record. */
 export interface Deletion {
   readonly id: string
@@ -233,6 +251,22 @@ export interface Collection<Types extends CollectionTypes = UntypedCollection, A
     targets: readonly Target<Types>[],
     options?: Pick<DeleteOptions, 'signal' | 'respondAsync'>,
   ): Promise<readonly Deletion[] | Job>
+  /** Reads a page of the states of a record, the newest first, where the resource has a history. */
+  revisions(
+    target: Target<Types>,
+    query?: RevisionQuery,
+    options?: CallOptions,
+  ): Promise<Page<Revision<Types['record']>>>
+  /**
+   * Reads a record as it was at the end of a second, where the resource has a history.
+   *
+   * @param time a Date, or the text of one, such as `2026-11-28T12:00:00Z`
+   */
+  at<Name extends Types['field'] = never>(
+    target: Target<Types>,
+    time: Date | string,
+    options?: GetOptions<Name> & Pick<RevisionQuery, 'include_deleted'>,
+  ): Promise<Selected<Types['record'], Name>>
   /**
    * The collections within a record.
    *
@@ -355,6 +389,11 @@ export function collectionAt(parts: ClientParts, collection: string): Collection
       const parts = { ...options, body: { ids: targets.map(idOf) }, headers: preferring(options) }
       const { status, body } = await exchange(send, 'POST', `${collection}/bulk-delete`, parts)
       return status === 202 ? new Job(send, body ?? {}) : (body?.['data'] as readonly Deletion[])
+    },
+    revisions: (target, query, options) => call('GET', `${pathOf(target)}/revisions${queryOf(query)}`, options),
+    at: (target, time, { signal, ...query } = {}) => {
+      const headers = { 'accept-datetime': new Date(time).toUTCString() }
+      return call('GET', pathOf(target) + queryOf(query), { signal, headers })
     },
     within: (target) =>
       byName((name) => collectionAt({ ...parts, onConflict: undefined }, pathOf(target) + segment(name))) as never,

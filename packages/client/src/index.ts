@@ -10,6 +10,8 @@ export type {
   ListParameters,
   ListQuery,
   NestedCollection,
+  Revision,
+  RevisionQuery,
   Selected,
   Target,
   UpsertOptions,

@@ -65,7 +65,10 @@ export type JsonObject = Readonly<Record<string, unknown>>
 
 /** The query parameters that choose a page, and the zone of its days. The three styles of pages do not mix. */
 export interface PageParameters {
-  /** The zone of days in filters, and of groups of date-times, such as `Europe/Berlin`; without it UTC. Only beside these. */
+  /**
+   * The zone of days in filters, and of groups of date-times, such as `Europe/Berlin`; without it UTC. Only beside
+   * these.
+   */
   readonly timezone?: string
   readonly limit?: number
   readonly cursor?: string

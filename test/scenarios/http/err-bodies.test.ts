@@ -15,6 +15,8 @@ for (const method of ['POST', 'PUT', 'PATCH']) {
       const path = method === 'POST' ? '/v1/samples' : `/v1/samples/${made.id}`
       const before = await current.send({ path: `/v1/samples/${made.id}` })
       for (const { name, body, headers = {}, status = 400, code, errors } of hazards) {
+        // A collection takes arrays (BLK-1).
+        if (method === 'POST' && name.startsWith('an array')) continue
         const answer = await current.send({ method, path, body, headers, as: caller })
         assert.equal(answer.status, status, `${name}: ${answer.text}`)
         const expected = code ?? (status === 415 ? 'UNSUPPORTED_MEDIA_TYPE' : 'MALFORMED_JSON')

@@ -98,8 +98,8 @@ export async function readMany(
 }
 
 /**
- * Makes the same change of several records, whatever they are now: of all of them, or of none. A collection that requires
- * conditions takes no change of several records (BLK-2), so that each is changed for itself.
+ * Makes the same change of several records, whatever they are now: of all of them, or of none. A collection that
+ * requires conditions takes no change of several records (BLK-2), so that each is changed for itself.
  *
  * @throws ProblemError if a record cannot be changed; where each was changed for itself, it says how many
  */

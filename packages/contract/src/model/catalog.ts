@@ -17,9 +17,11 @@ import {
 import type { EventLimits, RateDeclaration } from './declared-limits.ts'
 import { eventKinds, revisionKinds } from './event.ts'
 import { completeField } from './field.ts'
+import type { Total } from './kept-summary.ts'
 import { limitDefaults, mostChangedAtOnce, parseRate, type Rate, type Rates } from './limits.ts'
 import { historyCollection } from './names.ts'
 import { deepFreeze, plainCopy } from './plain-copy.ts'
+import { nameRelations, type RelationSource } from './relations.ts'
 import {
   type Catalog,
   type Deletion,
@@ -87,8 +89,30 @@ function startAll(declared: InterfaceDeclaration['resources'], made: Resource['m
 
 function related(resources: readonly SingleResource[]): Map<string, Resource> {
   return new Map(
-    resources.map((resource) => [resource.name, withIndexes({ ...resource, ...relationsOf(resource, resources) })]),
+    resources.map((resource) => [
+      resource.name,
+      withIndexes({ ...resource, ...relationsOf(resource, resources), ...totalsOf(resource, resources) }),
+    ]),
   )
+}
+
+/** The sums that other resources keep of the records of this one. */
+function totalsOf({ name }: SingleResource, all: readonly SingleResource[]): Pick<Resource, 'totals'> {
+  const sources = all.map(({ name: source, fields }): RelationSource => {
+    const references = fields.flatMap(({ name: field, reference, writeOnly }) =>
+      reference === undefined || writeOnly ? [] : [{ ...reference, field }],
+    )
+    return { name: source, fields: new Set(fields.map((field) => field.name)), references }
+  })
+  const totals = all.flatMap((parent, index) =>
+    parent.fields.flatMap(({ name: field, sumOf }): Total[] => {
+      const [relation = '', amount = ''] = sumOf?.split('.') ?? []
+      const found = nameRelations(sources[index]!, sources).relations.get(relation)
+      if (sumOf === undefined || found?.collection !== name) return []
+      return [{ collection: parent.name, field, reference: found.field, amount }]
+    }),
+  )
+  return totals.length === 0 ? {} : { totals }
 }
 
 /** A resource without its relations to other resources. */

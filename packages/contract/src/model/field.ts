@@ -154,7 +154,9 @@ function areTexts(values: readonly unknown[]): values is readonly string[] {
  */
 export function completeField(name: string, declared: FieldDeclaration, isOwner: boolean, isSent: boolean): Field {
   const shape = shapeOf(declared)
-  const schema = shape.decimal === undefined ? shape.schema : decimalSchema(shape.schema, shape.decimal)
+  const total = declared.sumOf === undefined ? {} : { default: 0 }
+  const given = { ...shape.schema, ...total }
+  const schema = shape.decimal === undefined ? given : decimalSchema(given, shape.decimal)
   const keywords = completeKeywords(declared, shape)
   return {
     ...keywords,

@@ -1,4 +1,4 @@
-/** Summaries whose figures are kept (SUM-3): as they are declared, and complete. */
+/** Summaries and sums that are kept with every change (SUM-3, RES-17): as they are declared, and complete. */
 
 /** Figures that are kept with every change of a record (SUM-3). */
 export interface SummaryDeclaration {
@@ -13,4 +13,14 @@ export interface KeptSummary {
   readonly name: string
   readonly groups: readonly string[]
   readonly sums: readonly string[]
+}
+
+/** A sum of the records of a collection that another one keeps (`sumOf`). */
+export interface Total {
+  /** The collection that keeps it, and the field that holds it. */
+  readonly collection: string
+  readonly field: string
+  /** The fields of this collection: the reference, and what is added up. */
+  readonly reference: string
+  readonly amount: string
 }

@@ -295,6 +295,17 @@ export const keywords = {
     note: ({ per }) => `The server numbers the records from 1 without gaps${per ? `, for each ${per}` : ''}.`,
     ...{ isServers: true, changes: 'document' },
   },
+  sumOf: {
+    structure: {
+      description:
+        'The server keeps the sum of a field of the records that refer to this one, by the name of their relation: ' +
+        'all live ones, whoever may read them. Nothing adds up to 0.',
+      ...{ type: 'string', pattern: '^[a-z][a-z\\d_]*\\.[a-z][a-z\\d_]*$', examples: ['lines.amount'] },
+      wording: { what: 'a relation and a field', write: 'Write "lines.amount".' },
+    },
+    note: (sumOf) => `The server keeps it: the sum of ${sumOf} of all live records.`,
+    ...{ isServers: true, changes: 'document' },
+  },
 } as const satisfies {
   readonly [Word in FieldKeyword]: Keyword<Word extends keyof CompleteKeywords ? CompleteKeywords[Word] : never>
 }

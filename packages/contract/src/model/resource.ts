@@ -16,7 +16,7 @@ import type {
   ServerValue,
 } from './declaration.ts'
 import type { ExportLimits, IncludeLimits } from './declared-limits.ts'
-import type { KeptSummary } from './kept-summary.ts'
+import type { KeptSummary, Total } from './kept-summary.ts'
 import type { CompleteKeywords } from './keywords.ts'
 import type { Rates } from './limits.ts'
 import { filterOperators, type Operator } from './operators.ts'
@@ -189,6 +189,8 @@ export interface Resource {
   readonly indexes: readonly Index[]
   /** The summaries whose figures are kept (SUM-3); left out: none. */
   readonly summaries?: readonly KeptSummary[]
+  /** The sums of its records that others keep; left out: none. */
+  readonly totals?: readonly Total[]
   /** A short hash of the fields and schemas: a change of it changes all entity tags. */
   readonly shape: string
 }

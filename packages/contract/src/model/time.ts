@@ -104,7 +104,9 @@ export function parsePeriod(text: string): Period | undefined {
   return { months: Number(years) * 12 + Number(months), milliseconds: reading.milliseconds }
 }
 
-/** The moment a period before another one, in milliseconds since 1970: a month before 31 March is the end of February. */
+/**
+ * The moment a period before another one, in milliseconds since 1970: a month before 31 March is the end of February.
+ */
 export function periodBefore(now: number, { months, milliseconds }: Period): number {
   const date = new Date(now - milliseconds)
   const day = date.getUTCDate()

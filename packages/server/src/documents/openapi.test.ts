@@ -452,10 +452,10 @@ interface Described {
 
 const workshopVersions = completeVersions(workshop)
 
-test('the document of five collections is printed in at most 160,000 bytes', () => {
+test('the document of five collections is printed in at most 165,000 bytes', () => {
   const { size } = workshopVersions.stored.resources
   const bytes = Buffer.byteLength(openApiText(openApiDocument(workshopVersions.stored, { versions: workshopVersions })))
   assert.equal(size, 5)
-  assert.ok(bytes <= 160_000, `${bytes} bytes`)
+  assert.ok(bytes <= 165_000, `${bytes} bytes`)
   assert.ok(bytes > 120_000, `${bytes} bytes: the declaration is no longer one of the usual size`)
 })

@@ -329,7 +329,7 @@ function patchedValue(update: FieldUpdate): unknown {
 /** Whether a request may set a field. Only the server's counters number records, whoever asks (RES-16). */
 function isAssignable({ resource, mayAssignOwner, caller }: Create | Update, field: Field): boolean {
   if (!field.readOnly || (field.name === resource.owner && mayAssignOwner)) return true
-  return isServer(caller) && field.sequence === undefined
+  return isServer(caller) && field.sequence === undefined && field.sumOf === undefined
 }
 
 /** The value that a field takes: the default for `null`. Adds everything that is wrong to `issues`. */

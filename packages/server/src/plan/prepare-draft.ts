@@ -96,6 +96,7 @@ function settled({ plan, place, current, next }: Call, field: Field, value: unkn
   if (field.immutable && current !== undefined && !isDeepStrictEqual(value, current[name] ?? null)) {
     throw new FunctionFault(`${place} changed ${name}, which is immutable once the record exists.`)
   }
+  if (field.sumOf !== undefined) throw new FunctionFault(`${place} changed ${name}, which the server adds up.`)
   if (field.sequence !== undefined) throw new FunctionFault(`${place} changed ${name}, which the server numbers.`)
   const issues: Issue[] = []
   const sources = { caller: plan.caller, at: String(next['updated_at']) }

@@ -200,7 +200,9 @@ function holdsConditions(value: unknown): boolean {
   return Object.entries(value).some(([word, each]) => word === 'and' || word === 'or' || isNested(each))
 }
 
-/** Whether a member is an object of its own, and no value of the caller. Fields too may be named `caller` or `record`. */
+/**
+ * Whether a member is an object of its own, and no value of the caller. Fields too may be named `caller` or `record`.
+ */
 function isNested(value: unknown): value is Readonly<Record<string, unknown>> {
   if (!isObject(value)) return false
   return !isBinding(value) || Object.values(value).some((each, index) => index > 0 || typeof each !== 'string')

@@ -159,9 +159,13 @@ export async function readWithBody({ request, target, version, query }: Reading)
   const parameters = readParameters(query)
   const { method, headers } = request
   const { bodyBytes, bodyMembers, bulk } = version.catalog.limits
-  // The records of an array, and the ids of a bulk deletion (DEL-9), have a limit of their own.
-  const listed = target.kind === 'bulk-delete' ? target.resource.deletion.bulk?.max : bulk
-  const bounds = { maxBytes: bodyBytes, maxMembers: bodyMembers + (listed ?? 0) }
+  const takesArrays = target.kind === 'collection' && target.resource.made === 'by-clients' && method !== 'QUERY'
+  const bounds = {
+    maxBytes: bodyBytes,
+    // The ids of a bulk deletion (DEL-9), and the records of an array, have a limit of their own.
+    maxMembers: bodyMembers + (target.kind === 'bulk-delete' ? (target.resource.deletion.bulk?.max ?? 0) : 0),
+    maxItems: takesArrays ? bulk : 0,
+  }
   const { value: body, mediaType } = await readBody(request, bounds, acceptedTypes(target, method, version.vendorType))
   const idempotencyKey = method === 'POST' ? keyOf(headers['idempotency-key']) : undefined
   const conditions = readConditions(headers)
@@ -299,7 +303,8 @@ function readDatetime({ history }: Resource, headers: HttpRequest['headers']): n
 const datetimeField = 'accept-datetime'
 
 /**
- * Refuses `Accept-Datetime` for a list of records with a history: the client would take present records for former ones.
+ * Refuses `Accept-Datetime` for a list of records with a history: the client would take present records for former
+ * ones.
  *
  * @throws Fault INVALID_QUERY, MALFORMED_CONDITION
  */
@@ -349,10 +354,17 @@ const jsonPatchType = 'application/json-patch+json'
 // The response header field that lists the accepted media types (RFC 5789 section 2.2, RFC 10008 section 3).
 const named: Readonly<Record<string, string>> = { PATCH: 'Accept-Patch', POST: 'Accept-Post', QUERY: 'Accept-Query' }
 
+interface BodyBounds {
+  readonly maxBytes: number
+  readonly maxMembers: number
+  /** The most items of an array besides; 0: the body is no array of records. */
+  readonly maxItems: number
+}
+
 /** @throws Fault UNSUPPORTED_MEDIA_TYPE, BODY_TOO_LARGE, MALFORMED_JSON, TOO_MANY_MEMBERS */
 async function readBody(
   request: HttpRequest,
-  { maxBytes, maxMembers }: { readonly maxBytes: number; readonly maxMembers: number },
+  { maxBytes, maxMembers, maxItems }: BodyBounds,
   types: readonly string[],
 ): Promise<{ readonly value: unknown; readonly mediaType: string }> {
   const sent = request.headers['content-type']
@@ -372,7 +384,9 @@ async function readBody(
       headers: header === undefined ? {} : { [header]: types.join(', ') },
     })
   }
-  const value = readJson(await request.readBody(maxBytes), { maxDepth: deepestNesting, maxMembers })
+  const bytes = await request.readBody(maxBytes)
+  const isArray = maxItems > 0 && /^\s*\[/.test(Buffer.from(bytes.subarray(0, 64)).toString())
+  const value = readJson(bytes, { maxDepth: deepestNesting, maxMembers: maxMembers + (isArray ? maxItems : 0) })
   return { value, mediaType: type.mediaType }
 }
 
@@ -382,9 +396,7 @@ export function changesIn(input: Input): number {
     case 'write-many':
       return input.bodies.length
     case 'transaction':
-      return input.operations.reduce((sum, { body, target }) => {
-        return sum + (target.kind === 'collection' && Array.isArray(body) ? body.length : 1)
-      }, 0)
+      return input.operations.reduce((sum, { target, body }) => sum + recordsIn(target, body), 0)
     case 'bulk-delete': {
       const { ids = [], dry_run: isDryRun } = isObject(input.body) ? input.body : {}
       return Array.isArray(ids) && isDryRun !== true ? ids.length : 0
@@ -416,4 +428,9 @@ function understoodAt(target: Target, method: string): readonly PreferenceName[]
   const isMatching = target.kind === 'collection' && (method === 'DELETE' || method === 'PATCH')
   if (isMatching) return ['return', 'respond-async', 'max-affected']
   return method === 'DELETE' || target.kind === 'restore' ? ['return', 'respond-async'] : ['return']
+}
+
+/** How many records an operation of a transaction changes. */
+function recordsIn({ kind }: Target, body: unknown): number {
+  return kind === 'collection' && Array.isArray(body) ? body.length : 1
 }

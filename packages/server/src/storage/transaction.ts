@@ -136,6 +136,11 @@ function marked(statement: Pick<Sql, 'sql' | 'text' | 'values'>, marks: Marks): 
   return new MarkedStatement(statement, marks)
 }
 
+/**
+ * Others have changed what the transaction has read before: it starts again. Nobody does so where one writer has all.
+ */
+export class Outdated extends Error {}
+
 /** Runs transactions on a database. Errors of the engine become those of the port (`StorageFault`). */
 export interface Runner {
   /** Runs a transaction that only reads, on one snapshot. */

@@ -1,4 +1,6 @@
-/** The history of a record: its states, newest first, with what each change has made different, and their restoration. */
+/**
+ * The history of a record: its states, newest first, with what each change has made different, and their restoration.
+ */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'

@@ -11,6 +11,7 @@ import { checkRelations } from './relations.ts'
 import { checkResource, type Edge } from './resource.ts'
 import type { SourcePlace } from './source-place.ts'
 import { checkStructure } from './structure.ts'
+import { checkTotals } from './totals.ts'
 
 // More collections than any interface has, and few enough to follow their references.
 const mostResources = 500
@@ -105,6 +106,7 @@ function checkResources(declared: Part, resources: ResourceViews): void {
     return resource === undefined ? [] : checkResource(resource, resources)
   })
   checkRelations(resources)
+  checkTotals(resources)
   const remedy = 'Let one of them be decided by a role, the owner or a condition.'
   reportCycles(dependencies, 'reads through itself and never ends', remedy)
   const references = [...resources.values()].flatMap(requiredReferences)

@@ -22,7 +22,8 @@ function checkSecret({ part, writeOnly }: FieldView): void {
   }
 }
 
-function sourceOf({ name, fields }: ResourceView): RelationSource {
+/** What the relations of a resource come from. */
+export function sourceOf({ name, fields }: ResourceView): RelationSource {
   const references = [...fields.values()].flatMap(({ name: field, declared, writeOnly }): ReferenceSource[] => {
     const [collection, as, inverse] = [declared['reference'], declared['as'], declared['inverse']].map(textOf)
     return collection === undefined || writeOnly ? [] : [{ field, collection, as, inverse }]

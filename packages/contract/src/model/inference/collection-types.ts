@@ -54,7 +54,7 @@ type UniqueName<Fields> = {
 /** Whether only the server sets the field. */
 type IsServers<Fields, Name extends keyof Fields, Owner> = Name extends Owner
   ? true
-  : Fields[Name] extends { readonly set: object } | { readonly sequence: object }
+  : Fields[Name] extends { readonly set: object } | { readonly sequence: object } | { readonly sumOf: string }
     ? true
     : Has<Fields[Name], 'readOnly'>
 

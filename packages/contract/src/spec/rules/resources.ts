@@ -127,6 +127,15 @@ const resources: RuleSection = {
         'deleted record is not assigned again.',
       unobservable: 'An OpenAPI document does not say from what a server takes a value.',
     },
+    {
+      id: 'RES-17',
+      mark: 'beyond',
+      sentence:
+        'A field with sumOf holds the exact sum of a field of all live records that refer to its record, whoever may ' +
+        'read them; of none, 0. It changes in the transaction of each change of these records, with the tag, ' +
+        'updated_at and an event of its record. Clients never set it. A change that would make it too large is 409.',
+      unobservable: 'Other servers have no such fields, or none that a declaration names.',
+    },
   ],
 }
 

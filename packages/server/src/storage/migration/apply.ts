@@ -21,6 +21,7 @@ import {
   needsCount,
 } from './migration-step.ts'
 import { type FoundSchema, readSchema, remember, rememberShape, storageFormat, storedVersion } from './schema.ts'
+import { withStates } from './state-steps.ts'
 import type { StoredSchema } from './stored-schema.ts'
 import { assessStep, takeStep } from './take-step.ts'
 import { planTriggers, withoutTriggers } from './trigger-steps.ts'
@@ -158,14 +159,15 @@ function yieldsToNewer(migration: Migration, schema: FoundSchema): boolean {
 function planVersion({ dialect, catalog, concerned, desired }: Migration, schema: FoundSchema): MigrationStep[] {
   const version = concerned === undefined ? storedVersion(schema, catalog) : undefined
   if (version === undefined) return []
-  return withoutTriggers(dialect, schema, planVersionChange(schema, desired, catalog, version))
+  const steps = withStates(schema, desired, planVersionChange(schema, desired, catalog, version))
+  return withoutTriggers(dialect, schema, steps)
 }
 
 function planTables({ dialect, desired, concerned }: Migration, schema: FoundSchema): MigrationStep[] {
   const isConcerned = (table: string) => concerned === undefined || concerned.has(table)
   const tables = schema.tables.filter(({ name }) => isConcerned(name))
   const triggers = schema.triggers.filter(({ owner }) => isConcerned(owner))
-  const steps = planMigration({ tables, foreign: schema.foreign }, desired)
+  const steps = withStates({ tables }, desired, planMigration({ tables, foreign: schema.foreign }, desired))
   return planTriggers(dialect, { ...schema, triggers }, desired, steps)
 }
 
@@ -289,6 +291,7 @@ export function declarationOf({ version, resources, system }: Catalog): Lineage[
     indexedColumns(resource).columns,
     ...(resource.events ? ['events'] : []),
     ...(resource.summaries ?? []),
+    ...(resource.totals ?? []),
     ...(resource.history === undefined ? [] : ['history']),
   ])
   return { version, hash: createHash('sha256').update(JSON.stringify(tables)).digest('base64url').slice(0, 16) }
@@ -327,7 +330,9 @@ function requiredByFormer(steps: readonly MigrationStep[], tables: readonly Exis
 const undoing: ReadonlySet<MigrationStep['kind']> = new Set<MigrationStep['kind']>([
   'create-triggers',
   'count-summaries',
+  'count-totals',
   'drop-triggers',
+  'follow-states',
   'drop-table',
   'drop-column',
   'drop-index',

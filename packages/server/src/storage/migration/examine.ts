@@ -6,7 +6,7 @@
 import type { Catalog } from 'resourced-contract/model/resource'
 import sql from 'sql-template-tag'
 import { quoted } from '../sql/columns.ts'
-import { isExact } from '../sql/count-summaries.ts'
+import { isExact, isTotalExact } from '../sql/count-summaries.ts'
 import { summaryName } from '../sql/kept-summaries.ts'
 import type { TableSpec } from '../sql/tables.ts'
 import type { Maintenance } from '../storage.ts'
@@ -73,7 +73,10 @@ export function* examine(dialect: MigrationDialect, catalog: Catalog | undefined
 
 function* checkSummaries(dialect: MigrationDialect, tables: readonly TableSpec[]): Transaction<Map<string, boolean>> {
   const found = new Map<string, boolean>()
-  for (const { name, summaries } of tables) {
+  for (const { name, summaries, totals } of tables) {
+    for (const spec of totals) {
+      found.set(`${spec.parent}.${spec.column}`, yield* isTotalExact(dialect, name, spec))
+    }
     for (const spec of summaries) found.set(summaryName(name, spec), yield* isExact(dialect, name, spec))
   }
   return found

@@ -6,6 +6,7 @@
 import type { Conversion, Field } from 'resourced-contract/model/resource'
 import { type SummarySpec, summariesTable } from '../sql/kept-summaries.ts'
 import { type ColumnSpec, counters, type Held, type IndexSpec, type SearchSpec, type TableSpec } from '../sql/tables.ts'
+import type { TotalSpec } from '../sql/totals.ts'
 
 /** The data that a step would destroy: rows of a table, or values of a column. */
 export type Loss = 'nothing' | { readonly rows: number } | { readonly values: number }
@@ -48,9 +49,13 @@ export type Change =
   | { readonly kind: 'create-triggers'; readonly statements: readonly string[] }
   /** Counts the kept summaries of a table: its triggers keep them from then on (SUM-3). */
   | { readonly kind: 'count-summaries'; readonly summaries: readonly SummarySpec[] }
+  /** Adds up what other tables hold sums of: its triggers keep them from then on. */
+  | { readonly kind: 'count-totals'; readonly totals: readonly TotalSpec[] }
   | { readonly kind: 'drop-triggers'; readonly triggers: readonly string[] }
   /** Gives the events of a collection its new name. */
   | { readonly kind: 'rename-events'; readonly to: string }
+  /** Brings the states of the records of a table into the form that a step has given to the table (HIS-1). */
+  | { readonly kind: 'follow-states'; readonly step: FollowedStep; readonly columns: readonly ColumnSpec[] }
   /** A foreign table, index or view has a name that is needed. */
   | { readonly kind: 'blocked' }
 
@@ -66,6 +71,9 @@ export type MigrationStep = Change & {
 
 /** A step of one kind, or of some. */
 export type StepOf<Kind extends MigrationStep['kind']> = Extract<MigrationStep, { kind: Kind }>
+
+/** A step after which states are rewritten. */
+export type FollowedStep = StepOf<'drop-table' | 'rename-table' | 'rename-columns' | 'convert-column' | 'change-type'>
 
 /** A step that builds an index. */
 export type IndexStep = StepOf<'create-index' | 'build-search'>

@@ -4,15 +4,23 @@ import { timestamp } from 'resourced-contract/model/time'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { counterName, quoted } from '../sql/columns.ts'
 import { epochKey } from '../sql/context.ts'
-import { recount } from '../sql/count-summaries.ts'
+import { countedTotal, recount } from '../sql/count-summaries.ts'
 import { newMark, newStride, nextClockSql, nextRevisionSql } from '../sql/marks.ts'
-import { type ColumnSpec, createIndex, type IndexSpec, isSystemTable, type Layout } from '../sql/tables.ts'
+import {
+  type ColumnSpec,
+  createIndex,
+  type IndexSpec,
+  isSystemTable,
+  type Layout,
+  column as systemColumn,
+} from '../sql/tables.ts'
 import { firstRow, type Statement, type Transaction } from '../transaction.ts'
 import { convertStored, isWider, readStored, writeStored } from './convert.ts'
 import { dropCounters, numberRecords, renameCounters } from './counters.ts'
 import type { ColumnConversion, MigrationDialect } from './migration-dialect.ts'
 import { type MigrationStep, needsCount, type StepOf } from './migration-step.ts'
 import { rememberChange } from './schema.ts'
+import { followStates } from './state-steps.ts'
 
 /** Assesses a step by the rows of its table as they are now. */
 export function* assessStep(dialect: MigrationDialect, step: MigrationStep): Transaction<MigrationStep> {
@@ -133,10 +141,14 @@ export function takeStep(dialect: MigrationDialect, step: MigrationStep, now: nu
       return step.statements.map((statement) => raw(statement))
     case 'count-summaries':
       return recount(dialect, step.table, step.summaries)
+    case 'count-totals':
+      return countTotals(dialect, step, now)
     case 'drop-triggers':
       return step.triggers.flatMap((name) => dialect.dropTrigger(step.table, name))
     case 'rename-events':
       return [sql`update "events" set collection = ${step.to} where collection = ${step.table}`]
+    case 'follow-states':
+      return followStates(dialect, step)
     case 'derive-column':
     case 'build-search':
     case 'require':
@@ -250,6 +262,21 @@ function* changeRecords(
   if (changed === 0) return
   const first = layout.clockSlots === 1 ? empty : sql` and slot = 0`
   yield sql`update resourced_clocks set revision = ${nextClockSql(newStride())} where collection = ${table}${first}`
+}
+
+/** Writes the sums of a table's records into the tables that hold them. */
+function* countTotals(dialect: MigrationDialect, step: StepOf<'count-totals'>, now: number): Transaction<void> {
+  for (const spec of step.totals) {
+    const { parent, column, key } = spec
+    const { differs, sum } = countedTotal(dialect, step.table, spec)
+    yield* changeRecords(dialect, parent, now, (also) =>
+      dialect.countChanged(sql`update ${quoted(parent)} set ${quoted(column)} = ${sum}${also} where ${differs}`),
+    )
+    if (key === null) continue
+    const derived = { from: column, by: 'decimal' } as const
+    const columns = [{ ...systemColumn(key, 'string', 'none'), derived }]
+    yield* dialect.fillDerived({ table: parent, columns, search: undefined, isNew: false })
+  }
 }
 
 /** Renames a table, and the collection wherever its name is stored. */

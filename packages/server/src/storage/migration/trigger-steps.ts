@@ -18,11 +18,12 @@ export function planTriggers(
   desired: readonly TableSpec[],
   steps: readonly MigrationStep[],
 ): MigrationStep[] {
-  const wanted = desired.map(({ name: table, events, summaries }) => ({
-    ...{ table, summaries },
+  const wanted = desired.map(({ name: table, events, summaries, totals }) => ({
+    ...{ table, summaries, totals },
     triggers: [
       ...(events === undefined ? [] : dialect.eventTriggers(table, events)),
       ...dialect.summaryTriggers(table, summaries),
+      ...dialect.totalTriggers(table, totals),
     ],
   }))
   const definitions = new Map(
@@ -36,14 +37,15 @@ export function planTriggers(
     return !isReplaced && definitions.get(each.name) !== each.definition
   })
   const kept = new Map(triggers.filter((each) => !gone.includes(each)).map((each) => [each.name, each.definition]))
-  const creations = wanted.flatMap(({ table, summaries, triggers: own }) => {
+  const creations = wanted.flatMap(({ table, summaries, totals, triggers: own }) => {
     const missing = own.filter(({ name }) => kept.get(name) !== definitions.get(name))
     if (missing.length === 0) return []
     const statements = missing.flatMap((trigger) => trigger.statements(schemaName))
     const created = step(table, { kind: 'create-triggers', statements }, `create the triggers of ${table}`)
-    if (!missing.some(isOfSummaries)) return [created]
     const names = summaries.map(({ name }) => name).join(', ')
-    return [created, step(table, { kind: 'count-summaries', summaries }, `count the summaries of ${table} (${names})`)]
+    const counted = step(table, { kind: 'count-summaries', summaries }, `count the summaries of ${table} (${names})`)
+    const added = step(table, { kind: 'count-totals', totals }, `add up the records of ${table}`)
+    return [created, ...(missing.some(isOfSummaries) ? [counted] : []), ...(missing.some(isOfTotals) ? [added] : [])]
   })
   return [...drop(gone), ...steps, ...creations]
 }
@@ -56,16 +58,26 @@ export function withoutTriggers(
 ): MigrationStep[] {
   if (triggers.length === 0) return [...steps]
   const renamed = steps.flatMap((each) =>
-    each.kind === 'rename-table' && triggers.some((trigger) => trigger.owner === each.table && !isOfSummaries(trigger))
+    each.kind === 'rename-table' && triggers.some((trigger) => trigger.owner === each.table && isOfEvents(trigger))
       ? [step(each.table, { kind: 'rename-events', to: each.to }, `rename the events of ${each.table}`)]
       : [],
   )
   return [...drop(triggers.filter(blocking(dialect, steps))), ...steps, ...renamed]
 }
 
+/** Whether a trigger writes events. */
+function isOfEvents({ name }: Pick<ExistingTrigger, 'name'>): boolean {
+  return name.startsWith('resourced_changed_')
+}
+
 /** Whether a trigger keeps summaries. */
 function isOfSummaries({ name }: Pick<ExistingTrigger, 'name'>): boolean {
   return name.startsWith('resourced_kept_')
+}
+
+/** Whether a trigger keeps the sums of its table's records. */
+function isOfTotals({ name }: Pick<ExistingTrigger, 'name'>): boolean {
+  return name.startsWith('resourced_total_')
 }
 
 /**
@@ -74,7 +86,10 @@ function isOfSummaries({ name }: Pick<ExistingTrigger, 'name'>): boolean {
  */
 function blocking(dialect: MigrationDialect, steps: readonly MigrationStep[]): (trigger: ExistingTrigger) => boolean {
   const altered = new Set(steps.filter(({ kind }) => altering.has(kind)).map(({ table }) => table))
-  return (trigger) => altered.has(trigger.owner) && (dialect.silence === 'without-triggers' || isOfSummaries(trigger))
+  return (trigger) =>
+    (altered.has(trigger.owner) && (dialect.silence === 'without-triggers' || isOfSummaries(trigger))) ||
+    // They change other tables too.
+    (altered.size > 0 && isOfTotals(trigger))
 }
 
 const altering = new Set<MigrationStep['kind']>([

@@ -14,6 +14,7 @@ import { mostOccurrences } from '../sql/values.ts'
 import { type Bound, firstRow, ignoringRows, standalone } from '../transaction.ts'
 import { attribute, attributed, eventTriggers, horizon, keepState, snapshotSource } from './event-triggers.ts'
 import { slots, summaryTriggers, takeSlots } from './summary-triggers.ts'
+import { totalTriggers } from './total-triggers.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */
 export const wordsColumn = '_words'
@@ -177,6 +178,7 @@ export const postgres: Dialect = {
     return sql`select ${raw(texts.join(', '))} from json_array_elements(cast(${JSON.stringify(rows)} as json))`
   },
   summaryTriggers,
+  totalTriggers,
   takeSlots,
   orFail: empty,
   eventTriggers,
@@ -200,7 +202,7 @@ export const postgres: Dialect = {
   tryAdvisoryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
   advisoryLock: (name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
   *writeRow(write) {
-    const { id, numbers, answer, isWhole, tick, touch } = write
+    const { id, numbers, holders, answer, isWhole, tick, touch } = write
     const statement = writeSql(write)
     if (tick === undefined) {
       const row = yield* firstRow(statement)
@@ -208,7 +210,7 @@ export const postgres: Dialect = {
       return answer === undefined ? undefined : row
     }
     if (isWhole) {
-      const locks = numbers.map(({ counter }) => counter)
+      const locks = [...holders, ...numbers.map(({ counter }) => counter)]
       return yield* firstRow(standalone(statement, { writes: id, locks }))
     }
     if (answer !== undefined) return yield* firstRow(statement)

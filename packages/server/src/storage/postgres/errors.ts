@@ -1,5 +1,8 @@
 /** Translates errors of PostgreSQL into those of the storage port, with a remedy if a database cannot be reached. */
+import { totalTooLarge } from '../sql/totals.ts'
 import { StorageFault } from '../storage.ts'
+import { Outdated } from '../transaction.ts'
+import { totalTooLargeCode } from './total-triggers.ts'
 
 // The name of a prepared statement is unknown, or in use already: the statement did not run.
 const unprepared = new Set(['26000', '42P05'])
@@ -16,7 +19,7 @@ function codeOf(error: unknown): string {
 
 /** Whether a transaction that failed with this error may succeed when it is started again. */
 export function isRestartable(error: unknown): boolean {
-  return restarting.has(codeOf(error))
+  return error instanceof Outdated || restarting.has(codeOf(error))
 }
 
 /** Whether a statement did not run because of the name of its prepared statement. */
@@ -98,6 +101,7 @@ const unwritable: ReadonlyMap<string, string> = new Map([
 /** An error as the port throws it. Faults of the request, and of the program, pass unchanged. */
 export function toStorageFault(error: unknown): unknown {
   const code = codeOf(error)
+  if (code === totalTooLargeCode) return totalTooLarge((error as Error).message)
   if (isRestartable(error)) return new StorageFault('busy', 'Others kept changing the same records.', error)
   if (busy.has(code)) return new StorageFault('busy', 'PostgreSQL is busy.', error)
   const message = unwritable.get(code)

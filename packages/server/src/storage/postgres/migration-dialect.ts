@@ -169,10 +169,12 @@ const locks: Readonly<Record<MigrationStep['kind'], 'exclusive' | 'write' | 'non
   'set-clock': 'write',
   'create-triggers': 'write',
   'count-summaries': 'write',
+  'count-totals': 'write',
   'create-table': 'none',
   'create-index': 'none',
   'allow-null': 'none',
   'rename-events': 'none',
+  'follow-states': 'none',
   blocked: 'none',
 }
 

@@ -2,9 +2,10 @@
 import { mostDigits } from 'resourced-contract/model/decimal'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Transaction } from '../transaction.ts'
-import { identifier, quoted } from './columns.ts'
+import { columnSql, identifier, quoted } from './columns.ts'
 import type { Dialect } from './dialect.ts'
 import { groupColumns, groupOfColumn, type SummarySpec, summariesTable, summaryName } from './kept-summaries.ts'
+import type { TotalSpec } from './totals.ts'
 
 /** Selects the figures of a summary, without their slot, by counting all live records. */
 function countedSql(dialect: Dialect, table: string, spec: SummarySpec): Sql {
@@ -48,7 +49,7 @@ function countings(dialect: Dialect, table: string, spec: SummarySpec): Counting
   const figures = spec.sums.map(({ column, scale }): Counting => {
     const form = { precision: mostDigits + numberDigits, scale: scale ?? 0 }
     return {
-      ...{ figure: column, where: where(column), zero: `0${scale ? `.${'0'.repeat(scale)}` : ''}` },
+      ...{ figure: column, where: where(column), zero: zeroOf(scale) },
       total: (amount, isText) =>
         dialect.digits(dialect.sum(amount, scale === null && isText !== true ? undefined : form), form.scale),
     }
@@ -83,4 +84,30 @@ export function* recount(dialect: Dialect, table: string, specs: readonly Summar
 export function* forget(table: string): Transaction<void> {
   const prefix = summaryName(table, { name: '' })
   yield sql`delete from ${raw(summariesTable)} where substr(summary, 1, ${prefix.length}) = ${prefix}`
+}
+
+/** The sum that a row of the table `spec.parent` should hold, as its column does, and whether it holds another one. */
+export function countedTotal(
+  dialect: Dialect,
+  table: string,
+  { parent, column, scale, precision, reference, amount }: TotalSpec,
+): { readonly sum: Sql; readonly differs: Sql } {
+  const form = scale === null ? undefined : { precision, scale }
+  const value = columnSql('child', amount)
+  const text = sql`coalesce(${dialect.digits(dialect.sum(value, form), scale ?? 0)}, ${raw(`'${zeroOf(scale)}'`)})`
+  const rows = sql`${quoted(table)} child where ${columnSql('child', reference)} = ${columnSql(identifier(parent), 'id')}
+    and child.deleted_at is null and ${value} is not null`
+  const sum = scale === null ? sql`(select cast(${text} as bigint) from ${rows})` : sql`(select ${text} from ${rows})`
+  return { sum, differs: sql`${quoted(column)} is distinct from ${sum}` }
+}
+
+function zeroOf(scale: number | null): string {
+  return `0${scale ? `.${'0'.repeat(scale)}` : ''}`
+}
+
+/** Whether all rows hold the sums that adding up finds. */
+export function* isTotalExact(dialect: Dialect, table: string, spec: TotalSpec): Transaction<boolean> {
+  const { differs } = countedTotal(dialect, table, spec)
+  const rows = yield sql`select count(*) as count from ${quoted(spec.parent)} where ${differs}`
+  return Number(rows[0]?.['count']) === 0
 }

@@ -12,6 +12,7 @@ import type { EventSpec } from './event-columns.ts'
 import type { SummarySpec } from './kept-summaries.ts'
 import type { TextComparison } from './operators.ts'
 import type { ColumnSpec, Held, Layout, TableSpec } from './tables.ts'
+import type { TotalSpec } from './totals.ts'
 
 /** Row locks: the text at the end of a select. It is empty if one writer has the whole database. */
 export interface Locks {
@@ -51,6 +52,8 @@ export interface RowWrite {
   unchanged(): readonly Sql[]
   /** The counters whose next numbers the row takes, once all conditions hold (RES-16). */
   readonly numbers: readonly NextNumber[]
+  /** The ids of the records that hold sums of the row, in the order in which they are locked. */
+  readonly holders: readonly string[]
   /** The statement that writes the row on further conditions. */
   change(conditions: readonly Sql[], numbers: ReadonlyMap<string, Bound | Sql>): Sql
   /** The search words of the row; `undefined`: they do not change. */
@@ -168,7 +171,9 @@ export interface Dialect {
   relevance(texts: readonly WeightedText[], words: readonly string[]): Sql
   /** The columns that hold a record's search words; none where a table of its own holds them. */
   wordColumns(words: () => string): readonly (readonly [string, Sql])[]
-  /** Inserts the search words of records into the table that holds them; `replaces` deletes their former words first. */
+  /**
+   * Inserts the search words of records into the table that holds them; `replaces` deletes their former words first.
+   */
   indexWords(collection: string, records: readonly WordsOf[], replaces: boolean): Transaction<void>
   /** Deletes the search words of the records with these ids, before the records are deleted. */
   deleteWords(collection: string, ids: readonly string[]): Transaction<void>
@@ -209,6 +214,8 @@ export interface Dialect {
   digits(value: Sql, scale: number): Sql
   /** The triggers of a table that keep its summaries (SUM-3). */
   summaryTriggers(table: string, specs: readonly SummarySpec[]): readonly TableTrigger[]
+  /** The triggers of a table that keep the sums of its records in other tables. */
+  totalTriggers(table: string, specs: readonly TotalSpec[]): readonly TableTrigger[]
   /**
    * Takes the slots of kept figures that no running transaction has, and selects them as `slot`; `undefined` where one
    * writer has the database, whose triggers delete the figures of empty groups.

@@ -51,6 +51,7 @@ export function resourceTableFrom({ name, columns, indexes, search }: FoundTable
     // are counted then.
     events: undefined,
     summaries: [],
+    totals: [],
     isByPosition,
   }
 }

@@ -2,6 +2,7 @@
  * Predicates as SQL, with the same meaning as `matches` in model/predicate.ts (AUT-6). Negation is pushed down to the
  * comparisons, so that they can use an index. It needs no special case for null, because SQL has three truth values.
  */
+
 import { comparisons } from 'resourced-contract/model/operators'
 import {
   allOf,
@@ -30,6 +31,7 @@ import {
 } from './columns.ts'
 import type { SqlContext } from './context.ts'
 import { after, comparisonSql, type TextComparison } from './operators.ts'
+import { shareLock } from './share-lock.ts'
 import { itemToken } from './values.ts'
 
 /**
@@ -255,7 +257,7 @@ function throughSql(
     return isBranch ? dialect.isInSubquery(reference, ids) : sql`${reference} in (${ids})`
   }
   const fence = semijoin === 'fenced exists' ? dialect.fence : empty
-  const lock = context.locksReferenced ? dialect.lock.share : empty
+  const lock = context.locksReferenced ? shareLock(dialect, referenced.resource) : empty
   const found = sql`exists (select 1 ${from} ${inner}.id = ${reference} and ${rest}${fence}${lock})`
   if (pendingRow?.collection !== collection) return found
   const condition = conditionSql(context, referenced, predicate)
@@ -284,7 +286,7 @@ function someSql(
     return isBranch ? dialect.isInSubquery(own, held) : sql`${own} in (${held})`
   }
   const fence = semijoin === 'fenced exists' ? dialect.fence : empty
-  const lock = context.locksReferenced ? dialect.lock.share : empty
+  const lock = context.locksReferenced ? shareLock(dialect, found.resource) : empty
   const live = liveRowsSql(context, found, predicate)
   return sql`exists (select 1 ${from} ${live}${fence}${lock})`
 }

@@ -174,7 +174,10 @@ function shownDataSql(context: SqlContext, events: Resource, readableFields: Fie
   ])
 }
 
-/** The record that an event or a revision shows. It has the defaults of required fields that were added to the resource later. */
+/**
+ * The record that an event or a revision shows. It has the defaults of required fields that were added to the resource
+ * later.
+ */
 export function shownSql({ dialect }: SqlContext, row: RecordedRow, stored: Resource): Sql {
   const source = dialect.snapshotSource(row, snapshotColumns(stored))
   const added = columnsOf(stored).flatMap(({ name, role, type, field }) => {

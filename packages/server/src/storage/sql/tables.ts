@@ -19,6 +19,7 @@ import {
 } from './columns.ts'
 import { type EventSpec, eventSpecOf } from './event-columns.ts'
 import { figureKey, groupColumns, type SummarySpec, summariesTable, summarySpecsOf } from './kept-summaries.ts'
+import { type TotalSpec, totalSpecsOf } from './totals.ts'
 import type { Derived } from './values.ts'
 
 /** The constraint of a column. `row`: the number that the engine gives to each row. */
@@ -85,6 +86,8 @@ export interface TableSpec {
   readonly events: EventSpec | undefined
   /** The summaries that its changes keep (SUM-3). */
   readonly summaries: readonly SummarySpec[]
+  /** The sums of its rows that other tables hold. */
+  readonly totals: readonly TotalSpec[]
 }
 
 /** The differences between the tables of engines, except for the names of types. */
@@ -163,7 +166,8 @@ export function defineColumn(
 }
 
 /** The table of a resource, which every engine lays out in its own way. */
-export interface ResourceTable extends Pick<TableSpec, 'name' | 'columns' | 'search' | 'events' | 'summaries'> {
+export interface ResourceTable
+  extends Pick<TableSpec, 'name' | 'columns' | 'search' | 'events' | 'summaries' | 'totals'> {
   /** The indexes of live records that the declaration needs. */
   readonly declaredIndexes: readonly Pick<IndexSpec, 'columns' | 'unique'>[]
   /** Whether its rows are read in the order of their numbers, and are never deleted records. */
@@ -191,7 +195,8 @@ export function layOut(resources: readonly ResourceTable[], layout: Layout): Tab
 
 /** The tables of a catalog's resources. */
 export function resourceTables(catalog: Catalog): ResourceTable[] {
-  return [...catalog.resources.values(), ...catalog.system.values()].map(resourceTable)
+  const all = [...catalog.resources.values(), ...catalog.system.values()]
+  return all.map((resource) => resourceTable(catalog, resource))
 }
 
 /** The name of the full-text index of a collection; on SQLite the prefix of its tables. */
@@ -199,7 +204,7 @@ export function searchTable(collection: string): string {
   return `resourced_words_${collection}`
 }
 
-function resourceTable(resource: Resource): ResourceTable {
+function resourceTable(catalog: Catalog, resource: Resource): ResourceTable {
   const columns = columnsOf(resource).map(({ name, type, field, member, role }): ColumnSpec => {
     if (role !== 'value') {
       const holds = type === 'real' ? 'number' : type === 'boolean' ? type : 'string'
@@ -233,6 +238,7 @@ function resourceTable(resource: Resource): ResourceTable {
     search: searchOf(resource.name, indexedColumns(resource)),
     events: eventSpecOf(resource),
     summaries: summarySpecsOf(resource),
+    totals: totalSpecsOf(catalog, resource),
   }
 }
 
@@ -257,7 +263,7 @@ export function searchOf(table: string, indexed: IndexedColumns): SearchSpec | u
 }
 
 function tableFor(table: ResourceTable, layout: Layout): TableSpec {
-  const { name, columns, declaredIndexes, search, events, summaries } = table
+  const { name, columns, declaredIndexes, search, events, summaries, totals } = table
   if (table.isByPosition) {
     const made = [{ columns: ['id'], unique: true }, ...declaredIndexes]
     const indexes = made.map((each) => index(columns, name, each.columns, each.unique, 'everything'))
@@ -265,7 +271,7 @@ function tableFor(table: ResourceTable, layout: Layout): TableSpec {
       const ofRecord = ['record_id', 'collection', 'created_at', ...(layout.indexesRowNumber ? ['_row'] : [])]
       indexes.push(index(columns, name, ofRecord, false, 'everything'))
     } else indexes.push(index(columns, name, ['kind'], false, 'removal'))
-    return { name, kind: 'resource', columns, indexes, search, events, summaries }
+    return { name, kind: 'resource', columns, indexes, search, events, summaries, totals }
   }
   const made = [
     index(columns, name, ['id'], true, 'everything'),
@@ -274,7 +280,7 @@ function tableFor(table: ResourceTable, layout: Layout): TableSpec {
     index(columns, name, ['deleted_at'], false, 'deleted'),
   ]
   const indexes = [...new Map(made.map((each) => [each.name, each])).values()]
-  return { name, kind: 'resource', columns, indexes, search, events, summaries }
+  return { name, kind: 'resource', columns, indexes, search, events, summaries, totals }
 }
 
 /** Properties of the database as a whole, by key: the last migrated shape, the secret of cursors. */
@@ -417,7 +423,7 @@ export function systemTables(layout: Layout): TableSpec[] {
 
 function system(name: string, columns: readonly ColumnSpec[], indexed: readonly string[] = []): TableSpec {
   const indexes = indexed.map((each) => index(columns, name, [each], false, 'everything'))
-  return { name, kind: 'system', columns, indexes, search: undefined, events: undefined, summaries: [] }
+  return { name, kind: 'system', columns, indexes, search: undefined, events: undefined, summaries: [], totals: [] }
 }
 
 const asInBackups: Layout = { clockSlots: 1, indexesRowNumber: false, storesExports: true }

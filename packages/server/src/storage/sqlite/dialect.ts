@@ -14,6 +14,7 @@ import { addEventFunctions, attribute, eventTriggers, keepState, snapshotSource 
 import { deleteWords, indexWords, searchSql } from './search-parts.ts'
 import { addSummaryFunctions, summaryTriggers } from './summary-triggers.ts'
 import { addSumFunctions, sums } from './sums.ts'
+import { addTotalFunctions, totalTriggers } from './total-triggers.ts'
 
 // SQLite has no types for booleans and JSON: it stores 0 and 1, and text.
 const types = {
@@ -36,6 +37,7 @@ export function addFunctions(database: DatabaseSync): void {
   addEventFunctions(database)
   addSumFunctions(database)
   addSummaryFunctions(database)
+  addTotalFunctions(database)
   database.function(foldFunction, { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : null))
   // A number with the fewest digits that keep its value.
   database.function(numberFunction, { deterministic: true }, (value) =>
@@ -131,6 +133,7 @@ export const sqlite: Dialect = {
   cast: (value, type) => (type === 'integer' ? sql`cast(${value} as integer)` : sql`${value}`),
   ...sums,
   summaryTriggers,
+  totalTriggers,
   takeSlots: undefined,
   textRows: (rows, width) =>
     sql`select ${raw(Array.from({ length: width }, (_, index) => `value ->> ${index} as text${index}`).join(', '))}

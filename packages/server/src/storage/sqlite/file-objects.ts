@@ -16,6 +16,7 @@ import { immutableAddress } from './file.ts'
 import { migrationDialectOf, runOn } from './migrate.ts'
 import { addParts, partNames, viewName } from './search-parts.ts'
 import { summariesOf, summaryTriggers } from './summary-triggers.ts'
+import { totalsOf, totalTriggers } from './total-triggers.ts'
 
 /** An object of a SQLite file: a row of `sqlite_schema`. */
 export interface FileObject {
@@ -148,6 +149,7 @@ function madeBy({ shape, tables }: FoundSchema): ReadonlyMap<string, Made> {
       search: undefined,
       events: undefined,
       summaries: [],
+      totals: [],
     } as const
     const texts = specs.length === columns.length ? [asStored(sqlite.createTable(spec))] : []
     made.set(name, { kind: 'table', texts, columns: namesOf(columns) })
@@ -216,6 +218,11 @@ function isIndex({ kind, name, table, text }: FileObject, columns: ReadonlySet<s
 /** Whether a trigger is one that this program makes. Which columns it reads, the declaration decides. */
 function isTrigger(object: FileObject, columns: ReadonlySet<string>): boolean {
   const { table, text } = object
+  const totals = totalsOf(String(text))
+  if (totals !== undefined) {
+    const isKnown = totals.every(({ reference, amount }) => columns.has(reference) && columns.has(amount))
+    return isKnown && isOneOf(object, totalTriggers(table, totals))
+  }
   const kept = summariesOf(String(text))
   if (kept !== undefined) {
     const isKnown = summarizedColumns(kept).every((column) => columns.has(column))

@@ -1,7 +1,7 @@
 /**
- * Makes what was erased disappear from a file (HIS-4). SQLite overwrites deleted rows at once (`secure_delete`). Deleted
- * words stay in segments of the full-text index until these are merged, and the log has former pages until it is
- * truncated. Both are done soon after an erasure, in small steps between other changes.
+ * Makes what was erased disappear from a file (HIS-4). SQLite overwrites deleted rows at once (`secure_delete`).
+ * Deleted words stay in segments of the full-text index until these are merged, and the log has former pages until it
+ * is truncated. Both are done soon after an erasure, in small steps between other changes.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Resource } from 'resourced-contract/model/resource'

@@ -41,11 +41,11 @@ export function addSummaryFunctions(database: DatabaseSync): void {
   database.aggregate(beginningFunction, { start: null, step } as never)
 }
 
-function unitsOf(text: string): bigint {
+export function unitsOf(text: string): bigint {
   return BigInt(text.replace('.', ''))
 }
 
-function textOf(units: bigint, scale: number): string {
+export function textOf(units: bigint, scale: number): string {
   if (scale === 0) return String(units)
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
   return `${units < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
@@ -91,7 +91,8 @@ export function summariesOf(text: string): readonly SummarySpec[] | undefined {
   return specs.every((spec) => isObject(spec) && isSpec(spec)) ? specs : undefined
 }
 
-function parsed(json: string): unknown {
+/** The value of JSON; `undefined`: it is none. */
+export function parsed(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch {

@@ -8,6 +8,7 @@ import { isLarge, recordWithoutBody } from '../../plan/early-permission.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Create } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
+import { shareLock } from '../sql/share-lock.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
 import { conditionsOf, decide, holdsFor, permittedRecordSql, permittedSql } from './rows/other-records.ts'
@@ -53,7 +54,7 @@ function conditionsOfCreate(
   return [
     ...(permitted.kind === 'always' ? [] : [exists(permitted)]),
     ...fieldPermissions.map(({ permission }) => exists(permission)),
-    ...(parent === undefined ? [] : [permittedRecordSql(context, parent, context.dialect.lock.share)]),
+    ...(parent === undefined ? [] : [permittedRecordSql(context, parent, shareLock(context.dialect, parent.resource))]),
     ...conditionsOf(context, resource, questions),
   ]
 }

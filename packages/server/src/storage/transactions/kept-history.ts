@@ -1,7 +1,7 @@
 /**
  * How long former states are kept (HIS-1). A state is removed when its successor is old enough, so that the state of a
- * record at the beginning of the time that is kept stays, and the present one too. Each revision is looked at once: when
- * it is old enough, those before it are removed.
+ * record at the beginning of the time that is kept stays, and the present one too. Each revision is looked at once:
+ * when it is old enough, those before it are removed.
  */
 import { historyCollection } from 'resourced-contract/model/names'
 import type { Resource } from 'resourced-contract/model/resource'

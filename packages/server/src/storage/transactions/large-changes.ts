@@ -93,7 +93,7 @@ async function undone(waiting: Waiting): Promise<boolean> {
 async function carryOut(waiting: Waiting, announced: Announced): Promise<Outcome> {
   const { context, runner, plan, job } = waiting
   const checked = await collectAndCheck(waiting, announced)
-  const begun = (begin: Beginning) =>
+  const begun = async (begin: Begin) =>
     runner.write(() => attributed(context, attributionOf(plan), (own) => continueForKey(plan, begin(own))), isChange)
   const outcome = typeof checked === 'function' ? await begun(checked) : checked
   if (outcome.kind === 'accepted') return outcome
@@ -107,11 +107,9 @@ async function carryOut(waiting: Waiting, announced: Announced): Promise<Outcome
   return outcome.kind === 'deleted-matching' ? { ...outcome, count: count ?? outcome.count } : outcome
 }
 
-/** The transaction that begins work. */
-type Beginning = (context: SqlContext) => Transaction<Outcome>
-
-/** How work begins, or why it is refused. */
-type Checked = Outcome | Beginning
+/** The transaction that begins work, or why the work is refused. */
+type Checked = Outcome | Begin
+type Begin = (context: SqlContext) => Transaction<Outcome>
 
 async function collectAndCheck(waiting: Waiting, announced: Announced): Promise<Checked> {
   const { background, plan } = waiting

@@ -13,7 +13,7 @@ import type { Create, Update } from '../../plan/plan.ts'
 import { type Moves, noteMove } from '../sql/batch.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { WordsOf } from '../sql/dialect.ts'
-import type { Transaction } from '../transaction.ts'
+import { Outdated, type Transaction } from '../transaction.ts'
 import { decideCreation } from './create.ts'
 import { attributionOf, tellAttribution } from './rows/attribution.ts'
 import { tickAll } from './rows/clock.ts'
@@ -24,7 +24,8 @@ import { changeRecord, freeValue, insertRecord, wordsOf } from './rows/record-ro
 
 /** A record to write, or its refusal. */
 export type Item =
-  | { readonly plan: Create }
+  /** `key`: it is created because no record had the value of this unique field. */
+  | { readonly plan: Create; readonly key?: string }
   /** `conflicts`: why it cannot be written beside other records of the request. */
   | { readonly plan: Update; readonly current: CurrentRecord; readonly conflicts?: readonly Issue[] }
   | { readonly outcome: Outcome }
@@ -51,7 +52,7 @@ export function* writeItems(context: SqlContext, items: Iterable<Item>, how: Wri
   let first = 0
   for (const batch of batchesOf(items, how.areOne ? Number.POSITIVE_INFINITY : batchSize)) {
     const [item] = batch
-    // All are of one caller.
+    // An import has one caller; of a request it is known already.
     if (context.attribution === undefined && item !== undefined && 'plan' in item)
       yield* tellAttribution(context, attributionOf(item.plan))
     if (!(yield* writeBatch(context, { items: batch, first, moves }, how))) break
@@ -143,7 +144,7 @@ function* writeItem(
   const { resource } = plan
   const shared = turn.areOne ? turn.uniques.sharedBy(turn.index) : []
   const clashes = [...('current' in item ? (item.conflicts ?? []) : []), ...shared.map(takenIssue)]
-  const open = proposal.kind === 'proposal' ? yield* openQuestions(context, resource, proposal, turn) : proposal
+  const open = proposal.kind === 'proposal' ? yield* openQuestions(context, item, proposal, turn) : proposal
   const decided = yield* plan.kind === 'create'
     ? decideCreation(context, plan, open)
     : decideUpdate(context, plan, open)
@@ -175,17 +176,22 @@ function* decideUpdate(
 /** The proposal with the questions whose answers are not known. */
 function* openQuestions(
   context: SqlContext,
-  resource: Resource,
+  item: Exclude<Item, { readonly outcome: Outcome }>,
   proposal: Proposal,
   { index, expected, uniques, areOne }: Turn,
 ): Transaction<Proposal> {
   const questions: Question[] = []
+  const { resource } = item.plan
   const shared = uniques.sharedBy(index)
   for (const question of proposal.questions) {
     const isShared = question.kind === 'taken' && shared.includes(question.fields)
     // Of one request, the clash is found already. Otherwise an earlier record may have the value by now.
     if (isShared ? areOne : expected.has(question)) continue
-    if (areOne && question.kind === 'taken' && (yield* isFreed(context, resource, question, uniques))) continue
+    if (areOne && question.kind === 'taken') {
+      if (yield* isFreed(context, resource, question, uniques)) continue
+      // Somebody has created the record meanwhile, so it is replaced.
+      if ('key' in item && question.fields.join() === item.key) throw new Outdated()
+    }
     questions.push(question)
   }
   return { ...proposal, questions }

@@ -13,6 +13,7 @@ import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { PredicateContext } from '../sql/predicate.ts'
 import { predicateDigest } from '../sql/predicate-digest.ts'
+import { shareLock } from '../sql/share-lock.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 import { countEvents } from './event-totals.ts'
 import { beginsAtKept } from './kept-events.ts'
@@ -164,7 +165,7 @@ export function pageKey(plan: ReadPage): string | undefined {
 /** Whether the parent of a nested collection is there, and the caller may read it. */
 export function* checkParent(context: PredicateContext, parent: Parent): Transaction<Outcome | undefined> {
   const { resource, id, permitted, deleted } = parent
-  const lock = context.locksReferenced ? context.dialect.lock.share : empty
+  const lock = context.locksReferenced ? shareLock(context.dialect, resource) : empty
   const live = raw('deleted_at is null')
   const isThere = deleted === undefined ? live : sql`(${live} or deleted_at > ${deleted.since})`
   const isPermitted = holdsSql(context, resource, permitted)

@@ -1,12 +1,14 @@
 /** Changing one record by PUT or PATCH (CON-5). */
 
 import { collectionsOf } from 'resourced-contract/model/predicate'
+import type { Draft, Resource } from 'resourced-contract/model/resource'
 import sql, { type Sql } from 'sql-template-tag'
 import { decidableRecords, type Found } from '../../plan/check-record.ts'
 import { type Proposal, proposeUpdate } from '../../plan/decide.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Update } from '../../plan/plan.ts'
 import { unreadFields } from '../../plan/unread-fields.ts'
+import { columnSql, identifier, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { revisionSql } from '../sql/records.ts'
 import type { Transaction } from '../transaction.ts'
@@ -37,9 +39,11 @@ export function* updateRecord(context: SqlContext, plan: Update): Transaction<Ou
   if (hoped.kind !== 'proposal') return hoped
   if (hoped.draft.changed.length > 0 && isWritable(plan, hoped)) {
     const { revision } = seen.found as Found
+    const holders = holdersOf(context, resource, hoped.draft)
     const updated = yield* writeRecord(context, {
-      ...{ resource, ...hoped.draft, answer, isWhole: true },
-      conditions: conditionsOfUpdate(context, addressed, hoped),
+      // With others it would lock records that hold sums in no order.
+      ...{ resource, ...hoped.draft, answer, isWhole: holders.length === 0 },
+      conditions: [...holders, ...conditionsOfUpdate(context, addressed, hoped)],
       unchanged: () => [sql`deleted_at is null`, sql`${revisionSql(context, resource.name)} = ${revision}`],
     })
     if (updated !== undefined) return outcomeOf(answeredOf(updated))
@@ -71,6 +75,21 @@ function conditionsOfUpdate(
     ...required.map((each) => sql`exists (${permittedSql(context, resource, each, draft.values)})`),
     ...conditionsOf(context, resource, questions, canBePending(context, resource)),
   ]
+}
+
+/**
+ * Locks the records that hold sums of the record, before it is locked itself: a deletion locks them in this order too.
+ * The conditions are true.
+ */
+function holdersOf({ dialect }: SqlContext, { name, totals = [] }: Resource, { changed, values }: Draft): Sql[] {
+  const { hasOtherWriters, orderById, update } = dialect.lock
+  if (!hasOtherWriters) return []
+  const moved = totals.filter(({ reference, amount }) => [reference, amount].some((each) => changed.includes(each)))
+  return moved.map(({ collection, reference }) => {
+    const ids = sql`${columnSql(identifier(name), reference)}, ${(values[reference] ?? null) as string | null}`
+    const held = sql`select 1 as one from ${tableSql(collection)} where id in (${ids})${orderById}${update}`
+    return sql`(select count(*) from (${held}) held) >= 0`
+  })
 }
 
 function outcomeOf({ json, readable, ...validators }: Answered): Outcome {

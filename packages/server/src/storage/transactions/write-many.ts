@@ -1,6 +1,8 @@
-/** Creating and changing the records of an array, all or none (BLK-1, BLK-2), and one that a unique value identifies. */
+/**
+ * Creating and changing the records of an array, all or none (BLK-1, BLK-2), and one that a unique value identifies.
+ */
 import { isObject } from 'resourced-contract/model/plain-copy'
-import { always } from 'resourced-contract/model/predicate'
+import { always, comparisonKey, type Scalar } from 'resourced-contract/model/predicate'
 import sql from 'sql-template-tag'
 import { type CurrentRecord, checkFilterConditions, decidableRecords } from '../../plan/check-record.ts'
 import { takenIssue } from '../../plan/decide.ts'
@@ -17,7 +19,7 @@ import type { Outcome } from '../../plan/outcome.ts'
 import type { Update, WriteMany } from '../../plan/plan.ts'
 import { unreadFields } from '../../plan/unread-fields.ts'
 import type { SqlContext } from '../sql/context.ts'
-import type { Transaction } from '../transaction.ts'
+import { Outdated, type Transaction } from '../transaction.ts'
 import { refusalOfParent } from './create.ts'
 import { lockForCreations } from './load.ts'
 import { type Item, writeItems } from './many.ts'
@@ -70,20 +72,26 @@ function* keyedItems(context: SqlContext, plan: WriteMany, field: string): Trans
   const locked = yield* lockCurrent(context, plan, [...holders.values()])
   return keys.map((key, index): Item => {
     const id = key === undefined ? undefined : holders.get(textOf(key))
-    const current = id === undefined ? undefined : locked.get(id)
-    if (id === undefined || (current === undefined && plan.update !== undefined)) return newItem(plan, index)
+    if (id === undefined) return newItem(plan, index, field)
     const update = keyedUpdate(plan, index, id)
-    if (!('movedBy' in update) || current === undefined) return { outcome: update as Outcome }
+    if (!('movedBy' in update)) return { outcome: update }
+    const current = locked.get(id)
+    // Somebody has deleted the record meanwhile, or given it another value.
+    if (current === undefined || !hasKey(plan, field, current, key)) throw new Outdated()
     const isRepeated = places.get(key)?.length !== 1
     return { plan: update, current, ...(isRepeated && { conflicts: [takenIssue([field])] }) }
   })
 }
 
+function hasKey({ resource }: WriteMany, field: string, { record }: CurrentRecord, key: Scalar | undefined): boolean {
+  return comparisonKey(resource, field, record?.[field]) === key
+}
+
 /** A record that no live one has the unique value of. */
-function newItem(plan: WriteMany, index: number): Item {
+function newItem(plan: WriteMany, index: number, key: string): Item {
   if (plan.conditions.ifMatch !== undefined) return { outcome: { kind: 'stale', header: 'If-Match' } }
   const create = keyedCreation(plan, index)
-  return 'permitted' in create ? { plan: create } : { outcome: create }
+  return 'permitted' in create ? { plan: create, key } : { outcome: create }
 }
 
 function changed(plan: Update, current: CurrentRecord | undefined): Item {

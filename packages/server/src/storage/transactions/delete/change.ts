@@ -24,7 +24,7 @@ import type { JobError } from '../../storage.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { changeEach, refusalOf } from '../rows/change-records.ts'
 import { tickOne } from '../rows/clock.ts'
-import { changeRecord, lockRecords } from '../rows/record-row.ts'
+import { lockRecords, rewriteRecord } from '../rows/record-row.ts'
 import type { After, Window } from './collect.ts'
 import { nextQueued, type StoredChange, undoing, type WorkState } from './work-list.ts'
 
@@ -87,7 +87,7 @@ export function* revert(context: SqlContext, { job, state, size }: Window): Afte
       if (!gone.has(targetKey(name, before))) values[name] = before
       else if (resource.field.get(name)?.reference?.onDelete === 'clear') values[name] = null
     }
-    yield* changeRecord(context, resource, { values, changed: names })
+    yield* rewriteRecord(context, resource, { values, changed: names })
   }
   yield* tickOne(context, resource.name, { live: 0, deleted: 0, ids })
   return { ...state, done: Math.max(0, state.done - rows.length), at: Number(rows.at(-1)?.['_row']) }

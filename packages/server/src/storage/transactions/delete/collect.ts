@@ -58,8 +58,8 @@ export function* selectMatching({ resource, filter, permitted, now }: Matching):
 }
 
 /**
- * Marks the next records that match. Those that another deletion has marked are none of this deletion. A change waits for
- * nobody, and nobody takes what a change has marked.
+ * Marks the next records that match. Those that another deletion has marked are none of this deletion. A change waits
+ * for nobody, and nobody takes what a change has marked.
  */
 function* collectMatching(context: SqlContext, { job, state, size }: Window, selection: Selection): After {
   const resource = context.catalog.resources.get(state.collection)

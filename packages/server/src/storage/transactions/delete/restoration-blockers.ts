@@ -11,6 +11,7 @@ import { columnSql, comparisonColumn, quoted, subject, subjectSql, tableSql } fr
 import type { SqlContext } from '../../sql/context.ts'
 import { predicateSql } from '../../sql/predicate.ts'
 import { recordOf, storedSql } from '../../sql/records.ts'
+import { shareLock } from '../../sql/share-lock.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { ask } from '../rows/other-records.ts'
 import { isBeingDeletedSql, resourceOf } from '../rows/pending-deletions.ts'
@@ -105,7 +106,10 @@ function* readableAmong(
 }
 
 /** Records that refer to a record which is deleted and is not restored with them. */
-function* lostReferences({ dialect }: SqlContext, { resource, among, returns }: Returning): Transaction<Blocker[]> {
+function* lostReferences(
+  { dialect, catalog }: SqlContext,
+  { resource, among, returns }: Returning,
+): Transaction<Blocker[]> {
   const blockers: Blocker[] = []
   const from = subjectSql(resource.name)
   for (const { name, reference } of resource.fields) {
@@ -115,7 +119,8 @@ function* lostReferences({ dialect }: SqlContext, { resource, among, returns }: 
     if (dialect.lock.share.sql !== '') {
       // None of the records that they refer to is deleted before they are restored.
       const referred = sql`select id from ${target} where id in (select ${column} from ${from} where ${among})`
-      yield ignoringRows(sql`${referred} and deleted_at is null${dialect.lock.orderById}${dialect.lock.share}`)
+      const share = shareLock(dialect, resourceOf(catalog, collection))
+      yield ignoringRows(sql`${referred} and deleted_at is null${dialect.lock.orderById}${share}`)
     }
     const isLeft = sql`${column} is not null and not (${returns(collection, column)})`
     const exists = (which: Sql) => sql`exists (select 1 from ${target} x where x.id = ${column} and ${which})`

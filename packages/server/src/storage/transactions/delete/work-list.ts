@@ -1,7 +1,7 @@
 /**
  * The work list of a deletion, a restoration or a change by filter of many records, in the database. A record is on the
- * list if it has the mark of the work in its column `_deletion`; `resourced_queue` has the marked records below which others are still to
- * be found, those first that were asked for; and a row of `resourced_work` has the state.
+ * list if it has the mark of the work in its column `_deletion`; `resourced_queue` has the marked records below which
+ * others are still to be found, those first that were asked for; and a row of `resourced_work` has the state.
  *
  * A live record with a mark is pending: it can be read, and nobody else changes it or refers to it
  * (`rows/pending-deletions.ts`). So what the check of the list finds stays true.
@@ -135,7 +135,10 @@ export interface StoredChange {
   readonly targets: readonly (readonly [field: string, records: Predicate])[] | undefined
   /** The version of the request, if it is an older one. */
   readonly version: string | undefined
-  /** The collections whose records are not deleted meanwhile: the change sets other references to them, or restores them. */
+  /**
+   * The collections whose records are not deleted meanwhile: the change sets other references to them, or restores
+   * them.
+   */
   readonly holds: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * One change of many records, all of them or none (BLK-3). Each is proposed, decided and written as a change of it alone
- * would be, one after the other, so that a decision sees those before it.
+ * One change of many records, all of them or none (BLK-3). Each is proposed, decided and written as a change of it
+ * alone would be, one after the other, so that a decision sees those before it.
  */
 
 import { always, comparisonKey } from 'resourced-contract/model/predicate'
@@ -87,8 +87,8 @@ export interface Checked {
 }
 
 /**
- * Decides about records without writing, on a snapshot. A job changes no unique values: while it runs, others could take
- * the former ones, so that it could not be undone.
+ * Decides about records without writing, on a snapshot. A job changes no unique values: while it runs, others could
+ * take the former ones, so that it could not be undone.
  */
 export function* checkEach(context: SqlContext, update: Update, ids: readonly string[]): Transaction<Checked> {
   const { resource } = update

@@ -29,6 +29,7 @@ import { columnSql, columnsOf, comparisonColumn, subject, subjectSql } from '../
 import type { SqlContext } from '../../sql/context.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import { boundOf } from '../../sql/records.ts'
+import { shareLock } from '../../sql/share-lock.ts'
 import { firstRow, ignoringRows, type Transaction } from '../../transaction.ts'
 import {
   canBePending,
@@ -126,7 +127,7 @@ function* isReferenceDeleted(context: SqlContext, question: Question, exists: bo
 export function askedSql(context: SqlContext, resource: Resource, question: Question, more: Sql = empty): Sql {
   if (question.kind === 'reference') {
     const { collection, id, readable } = question
-    const { share } = context.dialect.lock
+    const share = shareLock(context.dialect, resourceOf(context.catalog, collection))
     // The records by which the caller may read the target are locked with it.
     const locking: PredicateContext = { ...context, locksReferenced: true }
     const shown =

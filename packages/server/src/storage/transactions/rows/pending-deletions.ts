@@ -64,7 +64,9 @@ export function pendingIssue(mark: string, place: Place = {}): Issue {
   return issue(isMarkOfChange(mark) ? 'BEING_CHANGED' : 'BEING_DELETED', place)
 }
 
-/** Whether a change by filter that runs changes references to records which a deletion of a resource's record reaches. */
+/**
+ * Whether a change by filter that runs changes references to records which a deletion of a resource's record reaches.
+ */
 export function* isHeldByChange({ catalog }: SqlContext, resource: Resource): Transaction<boolean> {
   const reached = new Set(cascadeReach(catalog, resource).map(({ name }) => name))
   const isReferring = ({ fields }: Resource) => fields.some(({ reference }) => reached.has(reference?.collection ?? ''))

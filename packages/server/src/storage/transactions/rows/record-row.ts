@@ -237,6 +237,7 @@ export function writeRecord(context: SqlContext, write: RecordWrite): Transactio
     ...{ collection: name, id, isNew, conditions, unchanged, answer, attribution: context.attribution },
     isWhole: isWhole && context.batch === undefined,
     numbers: isNew ? numbersOf(resource, values) : [],
+    holders: holdersOf(resource, values),
     change: isNew
       ? (further, numbers) => insertionSql(context, resource, { ...values, ...Object.fromEntries(numbers) }, further)
       : (further) => updateSql(context, resource, { values, changed }, further),
@@ -244,6 +245,12 @@ export function writeRecord(context: SqlContext, write: RecordWrite): Transactio
     tick: context.batch === undefined ? () => tick(context, name, isNew ? 1 : 0, 0) : undefined,
     touch: () => tickOne(context, name, { live: isNew ? 1 : 0, deleted: 0, ids: isNew ? [] : [id] }),
   })
+}
+
+/** The ids of the records that hold sums of a record. */
+function holdersOf({ totals = [] }: Resource, values: RecordValues): string[] {
+  const ids = totals.flatMap(({ reference }) => (values[reference] === null ? [] : [String(values[reference])]))
+  return [...new Set(ids)].sort()
 }
 
 /** Writes a new record that needs no number. The caller advances the clock, and indexes its words. */

@@ -1,0 +1,135 @@
+/** The triggers that keep sums of children (`sumOf`). They call aggregate functions alone, as those of summaries do. */
+import type { DatabaseSync } from 'node:sqlite'
+import { decimalKeyOf } from 'resourced-contract/model/decimal'
+import { isObject } from 'resourced-contract/model/plain-copy'
+import { identifier } from '../sql/columns.ts'
+import type { TableTrigger } from '../sql/dialect.ts'
+import { newMark, newStride, nextClockSql, nextRevisionSql } from '../sql/marks.ts'
+import { boundOfTotal, type TotalSpec, totalTooLarge } from '../sql/totals.ts'
+import { parsed, textOf, unitsOf } from './summary-triggers.ts'
+
+const sumFunction = 'resourced_child_total'
+const keyFunction = 'resourced_total_key'
+const markFunction = 'resourced_mark'
+const strideFunction = 'resourced_stride'
+const timeFunction = 'resourced_event_time'
+
+interface Sum {
+  readonly units: bigint
+  readonly spec: { readonly scale: number | null; readonly precision: number; readonly amount: string }
+}
+
+/** Registers the aggregates that triggers call. They belong to a connection. */
+export function addTotalFunctions(database: DatabaseSync): void {
+  const step = (
+    { units }: Sum,
+    scale: unknown,
+    precision: unknown,
+    amount: unknown,
+    factor: unknown,
+    value: unknown,
+  ) => {
+    const spec = { scale: scale as number | null, precision: Number(precision), amount: String(amount) }
+    const more = value === null ? 0n : BigInt(Number(factor)) * unitsOf(String(value))
+    return { units: units + more, spec }
+  }
+  const result = ({ units, spec }: Sum) => {
+    const bound = boundOfTotal(spec)
+    if (units >= bound || units <= -bound) throw totalTooLarge(spec.amount)
+    return spec.scale === null ? Number(units) : textOf(units, spec.scale)
+  }
+  const start = () => ({ units: 0n, spec: { scale: 0, precision: 0, amount: '' } })
+  database.aggregate(sumFunction, { start, step, result } as never)
+  const keyOf = (_: unknown, text: unknown) => decimalKeyOf(text) ?? null
+  database.aggregate(keyFunction, { start: null, step: keyOf } as never)
+  database.aggregate(markFunction, { start: null, step: () => null, result: newMark } as never)
+  database.aggregate(strideFunction, { start: null, step: () => null, result: newStride } as never)
+}
+
+/** The triggers of a table whose sums other tables hold. */
+export function totalTriggers(table: string, specs: readonly TotalSpec[]): TableTrigger[] {
+  if (specs.length === 0) return []
+  const trigger = (name: string, when: string, body: readonly string[]): TableTrigger => {
+    // What restores a backup makes the trigger from these words again (`file-objects.ts`).
+    const text = `CREATE TRIGGER "resourced_total_${name}_${table}" /*${JSON.stringify(specs)}*/ ${when}
+  begin ${body.join(';\n  ')}; end`
+    return { name: `resourced_total_${name}_${table}`, definition: () => text, statements: () => [text] }
+  }
+  const on = `on ${identifier(table)} for each row`
+  const all = (change: (spec: TotalSpec) => readonly string[]) => specs.flatMap(change)
+  const columns = [...new Set(specs.flatMap(({ reference, amount }) => [reference, amount]))].map(identifier)
+  const differs = ['deleted_at', ...columns].map((name) => `old.${name} is not new.${name}`).join(' or ')
+  return [
+    trigger(
+      'added',
+      `after insert ${on} when new.deleted_at is null`,
+      all((spec) => move(spec, undefined, 'new')),
+    ),
+    trigger('changed', `after update ${on} when ${differs}`, all(changed)),
+    trigger(
+      'removed',
+      `after delete ${on} when old.deleted_at is null`,
+      all((spec) => move(spec, 'old', undefined)),
+    ),
+  ]
+}
+
+/** The sums that a trigger keeps, by its text, which somebody else may have written; `undefined`: it keeps none. */
+export function totalsOf(text: string): readonly TotalSpec[] | undefined {
+  const [, json] = /^CREATE TRIGGER "resourced_total_[^"]*" \/\*(\[[^*]*\])\*\//.exec(text) ?? []
+  const specs = json === undefined ? undefined : parsed(json)
+  if (!Array.isArray(specs) || specs.length === 0 || JSON.stringify(specs) !== json) return undefined
+  const isName = (name: unknown) => typeof name === 'string' && /^_?[a-z][a-z\d_-]*$/.test(name)
+  const isSpec = ({ parent, column, key, scale, precision, reference, amount }: Record<keyof TotalSpec, unknown>) =>
+    [parent, column, key ?? 'a', reference, amount].every(isName) && [scale ?? 0, precision].every(Number.isSafeInteger)
+  return specs.every((spec) => isObject(spec) && isSpec(spec as never)) ? specs : undefined
+}
+
+type Row = 'old' | 'new'
+
+/** The statements for a changed row: the sum of one record changes once, and those of two records each. */
+function changed(spec: TotalSpec): string[] {
+  const reference = identifier(spec.reference)
+  const isSame = `old.${reference} is new.${reference}`
+  const both = 'old.deleted_at is null and new.deleted_at is null'
+  return [
+    ...move(spec, 'old', 'new', `${both} and ${isSame}`),
+    ...move(spec, 'old', undefined, `old.deleted_at is null and (new.deleted_at is not null or not ${isSame})`),
+    ...move(spec, undefined, 'new', `new.deleted_at is null and (old.deleted_at is not null or not ${isSame})`),
+  ]
+}
+
+/** The statements that subtract one row and add another one, and advance the clock of the table that holds the sum. */
+function move(spec: TotalSpec, from: Row | undefined, to: Row | undefined, where = 'true'): string[] {
+  const { parent, column, key, scale, precision, reference, amount } = spec
+  const [table, total] = [identifier(parent), identifier(column)]
+  const row = to ?? (from as Row)
+  const terms = [
+    `select 1 as factor, ${total} as value`,
+    ...(from === undefined ? [] : [`select -1, old.${identifier(amount)}`]),
+    ...(to === undefined ? [] : [`select 1, new.${identifier(amount)}`]),
+  ]
+  const form = `${scale ?? 'null'}, ${precision}, '${amount}'`
+  const sum = `(select ${sumFunction}(${form}, factor, value) from (${terms.join(' union all ')}))`
+  const next = nextRevisionSql(`mark` as never).strings.join(`(select ${markFunction}())`)
+  const time =
+    to === undefined && row === 'old' && where === 'true'
+      ? `(select ${timeFunction}())`
+      : 'coalesce(new.deleted_at, new.updated_at)'
+  const settings = [
+    `${total} = ${sum}`,
+    ...(key === null ? [] : [`${identifier(key)} = (select ${keyFunction}(value) from (select ${sum} as value))`]),
+    `_revision = ${next}`,
+    `updated_at = case when deleted_at is null then ${time} else updated_at end`,
+  ]
+  const zero = scale === null ? '0' : `'${textOf(0n, scale)}'`
+  const isAmount = (each: Row) => `coalesce(${each}.${identifier(amount)}, ${zero})`
+  const differs = `${from === undefined ? zero : isAmount(from)} <> ${to === undefined ? zero : isAmount(to)}`
+  const condition = `id = ${row}.${identifier(reference)} and ${where} and ${differs}`
+  const stride = nextClockSql('stride' as never).strings.join(`(select ${strideFunction}())`)
+  return [
+    `update or fail ${table} set ${settings.join(', ')} where ${condition}`,
+    `update or fail resourced_clocks set revision = ${stride} where collection = '${parent}'
+      and ${row}.${identifier(reference)} is not null and ${where} and ${differs}`,
+  ]
+}

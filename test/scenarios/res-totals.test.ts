@@ -1,0 +1,219 @@
+/** RES-17: a field holds the sum of a field of the records that refer to its record. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
+import { administer } from '../../packages/server/src/server/open-database.ts'
+import { pick, randomFrom } from '../durability/random.ts'
+import { purgeAt, type Trial, trial, trialFor } from '../harness.ts'
+import { fill } from '../steps.ts'
+
+const anyone = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone', restore: 'anyone' } as const
+const billing: InterfaceDeclaration = {
+  name: 'billing',
+  resources: {
+    invoices: {
+      fields: {
+        name: { type: 'string' },
+        total: { type: 'decimal', precision: 8, scale: 2, sumOf: 'lines.amount', filter: true, sort: true },
+        pieces: { type: 'integer', sumOf: 'lines.pieces', filter: true, sort: true },
+      },
+      events: true,
+      access: anyone,
+    },
+    lines: {
+      fields: {
+        invoice_id: { reference: 'invoices', onDelete: 'cascade' },
+        amount: { type: 'decimal', precision: 8, scale: 2, optional: true },
+        pieces: { type: 'integer', optional: true },
+      },
+      within: 'invoice_id',
+      access: { ...anyone, read: { through: 'invoice_id', action: 'read' } },
+      deletion: { byFilter: true },
+    },
+  },
+}
+
+const random = randomFrom(Number(process.env['SEED'] ?? 5))
+
+function line(invoices: readonly string[]) {
+  return {
+    invoice_id: pick(random, invoices),
+    amount: pick(random, [
+      null,
+      '0.00',
+      `${pick(random, ['', '-'])}${Math.floor(random() * 90)}.${10 + Math.floor(random() * 90)}`,
+    ]),
+    pieces: pick(random, [null, 0, Math.floor(random() * 200) - 100]),
+  }
+}
+
+async function compare({ send }: Trial): Promise<void> {
+  const invoices = (await send({ path: '/v1/invoices?limit=100&include_deleted=true' })).json.data
+  const lines = (await send({ path: '/v1/lines?limit=100' })).json.data
+  const cents = (text: string) => Math.round(Number(text) * 100)
+  for (const { id, total, pieces, deleted_at } of invoices) {
+    // biome-ignore lint/suspicious/noExplicitAny: a record
+    const own = lines.filter((each: any) => each.invoice_id === id)
+    // biome-ignore lint/suspicious/noExplicitAny: a record
+    const sum = (value: (each: any) => number) => own.reduce((before: number, each: any) => before + value(each), 0)
+    const where = `${id} ${deleted_at}`
+    assert.equal(
+      cents(total),
+      sum(({ amount }) => cents(amount ?? '0')),
+      where,
+    )
+    assert.equal(
+      pieces,
+      sum((each) => each.pieces ?? 0),
+      where,
+    )
+  }
+  const sorted = (await send({ path: '/v1/invoices?sort=total&limit=100' })).json.data.map((each: { total: string }) =>
+    cents(each.total),
+  )
+  assert.deepEqual(
+    sorted,
+    sorted.toSorted((one: number, other: number) => one - other),
+  )
+  const few = (await send({ path: '/v1/invoices?total[gt]=1&limit=100' })).json.data.length
+  assert.equal(few, sorted.filter((each: number) => each > 100).length)
+}
+
+describe('sums of children', () => {
+  it('RES-17: they are exact after random changes of every kind', async (context) => {
+    const trial = await trialFor(context, billing)
+    const { send } = trial
+    for (let round = 0; round < Number(process.env['ROUNDS'] ?? 4); round++) {
+      const invoices = await fill(trial, 'invoices', [{ name: 'a' }, { name: 'b' }, { name: 'c' }])
+      await fill(
+        trial,
+        'lines',
+        Array.from({ length: 8 }, () => line(invoices)),
+      )
+      await compare(trial)
+      for (let step = 0; step < 25; step++) {
+        const { data } = (await send({ path: '/v1/lines?include_deleted=true&limit=100' })).json
+        // biome-ignore lint/suspicious/noExplicitAny: a record
+        const { id, invoice_id } = pick<any>(
+          random,
+          data.length > 0 ? data : [{ id: invoices[0], invoice_id: invoices[0] }],
+        )
+        const body = line(invoices)
+        const { amount, pieces } = body
+        const answer = await send(
+          pick(random, [
+            { path: '/v1/lines', method: 'POST', body },
+            { path: `/v1/invoices/${invoice_id}/lines`, method: 'POST', body: { amount, pieces } },
+            { path: `/v1/lines/${id}`, method: 'PUT', body },
+            { path: `/v1/lines/${id}`, method: 'PATCH', body: { amount } },
+            { path: `/v1/lines/${id}`, method: 'PATCH', body: { invoice_id: body.invoice_id } },
+            { path: `/v1/lines/${id}`, method: 'DELETE' },
+            { path: `/v1/lines/${id}/restore`, method: 'POST' },
+            { path: `/v1/invoices/${invoice_id}`, method: 'DELETE' },
+            { path: `/v1/invoices/${invoice_id}/restore`, method: 'POST' },
+            { path: `/v1/invoices/${invoice_id}`, method: 'PATCH', body: { name: 'x' } },
+            { path: `/v1/lines?invoice_id[in]=${invoices.join()}`, method: 'DELETE' },
+          ]),
+        )
+        assert.ok(answer.status < 500, answer.text)
+      }
+      await compare(trial)
+      if (round === 1) await purgeAt(trial.app, Date.now() + 40 * 86_400_000)
+    }
+  })
+
+  it('RES-17: a change of a child is one of its parent: tag, time and event', async (context) => {
+    const { send, make } = await trialFor(context, billing)
+    const { id } = await make('invoices', { name: 'a' })
+    const path = `/v1/invoices/${id}`
+    const before = await send({ path })
+    assert.equal(before.json.total, '0.00')
+    assert.equal(before.json.pieces, 0)
+    const { id: child } = await make('lines', { invoice_id: id, amount: '12.50', pieces: 2 })
+    const after = await send({ path, headers: { 'if-none-match': String(before.headers['etag']) } })
+    assert.equal(after.status, 200)
+    assert.equal(after.json.total, '12.50')
+    const stale = await send({
+      path,
+      method: 'PATCH',
+      body: { name: 'b' },
+      headers: { 'if-match': String(before.headers['etag']) },
+    })
+    assert.equal(stale.status, 412)
+    await send({ path: `/v1/lines/${child}`, method: 'PATCH', body: { amount: '0.10' } })
+    const events = (await send({ path: '/v1/events?collection=invoices' })).json.data
+    assert.deepEqual(
+      // biome-ignore lint/suspicious/noExplicitAny: an event
+      events.map(({ kind, data }: any) => [kind, data.total, data.pieces]),
+      [
+        ['created', '0.00', 0],
+        ['updated', '12.50', 0],
+        ['updated', '12.50', 2],
+        ['updated', '0.10', 2],
+      ],
+    )
+    const sent = await send({ path, method: 'PATCH', body: { total: '1.00' } })
+    assert.equal(sent.json.errors[0].code, 'READ_ONLY')
+  })
+
+  it('RES-17: writers at the same time lose nothing', async (context) => {
+    const trial = await trialFor(context, billing)
+    const { send, make } = trial
+    const invoices = await fill(trial, 'invoices', [{ name: 'a' }, { name: 'b' }])
+    const ids = await fill(
+      trial,
+      'lines',
+      Array.from({ length: 20 }, () => ({ ...line(invoices), amount: '1.00' })),
+    )
+    await Promise.all([
+      ...Array.from({ length: 30 }, () => make('lines', { ...line(invoices), amount: '0.01' })),
+      ...ids.flatMap((id, index) => [
+        send({ method: 'PATCH', path: `/v1/lines/${id}`, body: { amount: `${index}.50` } }),
+        send({ method: 'PATCH', path: `/v1/lines/${id}`, body: { invoice_id: invoices[index % 2] } }),
+        ...(index % 4 === 0 ? [send({ method: 'DELETE', path: `/v1/lines/${id}` })] : []),
+        send({ method: 'PATCH', path: `/v1/invoices/${invoices[index % 2]}`, body: { name: `${index}` } }),
+      ]),
+    ])
+    await compare(trial)
+  })
+
+  it('RES-17: a sum that has no room is refused, and nothing is changed', async (context) => {
+    const { send, make } = await trialFor(context, billing)
+    const { id } = await make('invoices', { name: 'a' })
+    await make('lines', { invoice_id: id, amount: '999999.99', pieces: Number.MAX_SAFE_INTEGER })
+    for (const [body, pointer] of [
+      [{ amount: '0.01' }, '/amount'],
+      [{ pieces: 1 }, '/pieces'],
+    ] as const) {
+      const refused = await send({ path: '/v1/lines', method: 'POST', body: { invoice_id: id, ...body } })
+      assert.equal(refused.status, 409, refused.text)
+      assert.equal(refused.json.errors[0].pointer, pointer)
+    }
+    assert.equal((await send({ path: '/v1/lines' })).json.pagination.total_count, 1)
+  })
+
+  it('RES-17: what is there before is added up, and doctor adds up again', async () => {
+    const { invoices, lines } = billing.resources as Required<typeof billing.resources>
+    const { total: _, pieces: __, ...fields } = invoices!.fields
+    const before = await trial({ ...billing, resources: { invoices: { ...invoices!, fields }, lines: lines! } })
+    const ids = await fill(before, 'invoices', [{ name: 'a' }, { name: 'b' }])
+    await fill(
+      before,
+      'lines',
+      Array.from({ length: 20 }, () => line(ids)),
+    )
+    await before.app.close()
+    const later = await trial(billing, { database: before.database })
+    await compare(later)
+    const administration = await administer({ database: before.database.address })
+    const found = await administration.examine(later.app.catalog)
+    assert.deepEqual(
+      [...(found?.summaries ?? [])],
+      [
+        ['invoices.total', true],
+        ['invoices.pieces', true],
+      ],
+    )
+    await later.close()
+  })
+})
