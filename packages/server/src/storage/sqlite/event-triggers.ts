@@ -74,20 +74,42 @@ function triggerOf(table: string, name: string, when: string, body: readonly str
   return { name: `resourced_${name}_${table}`, definition: () => text, statements: () => [text] }
 }
 
+type Columns = EventSpec['columns']
+
+/** The statement that keeps a state as a revision. */
+function revise(...[table, columns, row, kind, at, origin]: [string, Columns, 'new' | 'old', ...string[]]): string {
+  return `insert or fail into "revisions"
+      (id, collection, record_id, kind, caller, request_id, version, record, created_at, updated_at, _revision)
+      select ${id}, '${table}', ${row}.id, ${kind}, ${origin}, ${snapshot(row, columns)}, ${at}, ${at}, ${row}._revision`
+}
+
+function lastOf(table: string, column: string): string {
+  return `(select ${column} from "revisions" where record_id = old.id
+    and collection = '${table}' order by created_at desc, _row desc limit 1)`
+}
+
+/** Keeps the state before a change, without its end. */
+function reviseFormer(table: string, columns: Columns): string {
+  return revise(table, columns, 'old', formerKind, 'coalesce(old.deleted_at, old.updated_at)', 'null, null, null')
+}
+
+function isUnkept(table: string): string {
+  return `old._revision is not ${lastOf(table, '_revision')}`
+}
+
+/** See `Dialect.keepState`. */
+export function keepState(table: string, columns: Columns, record: string): Sql {
+  const from = raw(`${reviseFormer(table, columns)} from ${identifier(table)} as old where ${isUnkept(table)}`)
+  return sql`${from} and old.id = ${record}`
+}
+
 function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
   const { caller, request, version } = attributionFunctions
   const known = `(select ${caller}()), (select ${request}()), (select ${version}())`
-  const insert = (row: 'new' | 'old', kind: string, at: string, origin: string, where = '') =>
-    `insert or fail into "revisions"
-      (id, collection, record_id, kind, caller, request_id, version, record, created_at, updated_at, _revision)
-      select ${id}, '${table}', ${row}.id, ${kind}, ${origin},
-        ${snapshot(row, columns)}, ${at}, ${at}, ${row}._revision${where}`
-  const last = (column: string) => `(select ${column} from "revisions" where record_id = old.id
-    and collection = '${table}' order by created_at desc, _row desc limit 1)`
   const on = `on ${identifier(table)} for each row`
   return [
     triggerOf(table, 'added', `after insert ${on} when new.deleted_at is null`, [
-      insert('new', "'created'", 'new.updated_at', known),
+      revise(table, columns, 'new', "'created'", 'new.updated_at', known),
     ]),
     triggerOf(
       ...([table, 'altered'] as const),
@@ -95,15 +117,9 @@ function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
         (old._revision <> new._revision or (new.deleted_at is null) <> (old.deleted_at is null))`,
       [
         // The state before, where it was not kept: the history begins with this change.
-        insert(
-          'old',
-          formerKind,
-          'coalesce(old.deleted_at, old.updated_at)',
-          'null, null, null',
-          ` where old._revision is not ${last('_revision')}`,
-        ),
+        `${reviseFormer(table, columns)} where ${isUnkept(table)}`,
         // The times of a record's states never go back.
-        insert('new', changeKind, `max(${changeTime('max')}, ${last('created_at')})`, known),
+        revise(table, columns, 'new', changeKind, `max(${changeTime('max')}, ${lastOf(table, 'created_at')})`, known),
       ],
     ),
     triggerOf(table, 'erased', `after delete ${on}`, [
