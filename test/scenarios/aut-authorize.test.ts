@@ -79,6 +79,19 @@ function bodyFor(method: string): { body?: unknown } {
   return method === 'POST' ? { body: { text: 'a' } } : {}
 }
 
+it('AUT-12, BLK-2: a record that a unique value may create is asked about as one that is created', async (context) => {
+  const asked: unknown[] = []
+  const authorize: Authorize = ({ action }) => {
+    asked.push(action)
+    return action !== 'create'
+  }
+  const resources = { notes: { fields: { text: Type.String({ unique: true }) }, access: anyone } }
+  const { send } = await trialFor(context, { ...notes(authorize), changes: [], resources })
+  const put = await send({ method: 'PUT', path: '/v2/notes?text=a', body: {} })
+  assert.deepEqual([put.status, put.json.code, asked], [403, 'FORBIDDEN', ['update', 'create']])
+  assert.equal((await send({ path: '/v2/notes' })).json.pagination.total_count, 0)
+})
+
 it('AUT-12: open addresses, preflights, OPTIONS and refused requests do not reach it', async (context) => {
   const { send, asked } = await noting(context)
   const preflight = { origin: 'https://a.example', 'access-control-request-method': 'GET' }

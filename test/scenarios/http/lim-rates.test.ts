@@ -360,6 +360,14 @@ describe('changed records', () => {
     assert.equal((await trial.send(post(projectsOf('A', 'B', 'C')))).status, 429)
   })
 
+  it('LIM-1, BLK-2: a record that a unique value may create counts as one that is created', async (context) => {
+    const trial = await limited(context, { actions: { 'projects.create': '1/minute' } })
+    const put = (name: string): Sent => ({ method: 'PUT', path: `/v1/projects?name=${name}`, body: {} })
+    assert.equal((await trial.send(put('A'))).status, 201)
+    assert.equal((await trial.send(put('B'))).status, 429)
+    assert.equal((await trial.send(post({ name: 'C' }))).status, 429)
+  })
+
   it('LIM-1: a job of a filter counts the records that it changes or deletes', async (context) => {
     const { projects: declared } = studio.resources
     const byFilter = { updates: { byFilter: true, above: 2 }, deletion: { byFilter: true } } as const

@@ -360,11 +360,16 @@ const byMethod: Readonly<Record<string, CountedAction>> = {
   DELETE: 'delete',
 }
 
-/** The action of a request on a resource; `undefined` if it is none, such as OPTIONS. */
-export function actionOf(target: Target, method: string): CountedAction | undefined {
+/** What a PUT of a collection may do with a record. */
+export const upsertActions: readonly CountedAction[] = ['update', 'create']
+
+/** The actions of a request on a resource: one, but for PUT of a collection; none, such as of OPTIONS. */
+export function actionsOf(target: Target, method: string): readonly CountedAction[] {
+  if (target.kind === 'collection' && method === 'PUT') return upsertActions
   const isByMethod = ['collection', 'summary', 'record', 'deletion'].includes(target.kind)
-  if (isByMethod) return byMethod[method]
-  if (method !== 'POST') return undefined
-  if (target.kind === 'bulk-delete') return 'delete'
-  return target.kind === 'restore' ? 'restore' : undefined
+  const action = isByMethod ? byMethod[method] : undefined
+  if (action !== undefined) return [action]
+  if (method !== 'POST') return []
+  if (target.kind === 'bulk-delete') return ['delete']
+  return target.kind === 'restore' ? ['restore'] : []
 }

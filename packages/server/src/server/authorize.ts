@@ -7,19 +7,22 @@ import { storedResource } from 'resourced-contract/model/resource'
 import { Fault, fault, issue } from 'resourced-contract/spec/faults'
 import { type Asked, collectionsAskedFor } from '../plan/select.ts'
 import type { Input } from '../request/input.ts'
-import { actionOf, isHistoryOf, type Target } from '../request/target.ts'
+import { actionsOf, isHistoryOf, type Target } from '../request/target.ts'
 import type { Addressed, Authorized } from './stages.ts'
 
 type Authorize = NonNullable<InterfaceDeclaration['authorize']>
 type Description = Omit<AuthorizationRequest, 'signal'>
 
 /**
- * Asks the function whether a request may pass.
+ * Asks the function whether a request may pass, about each of its actions.
  *
  * @throws Fault FORBIDDEN if it refuses, AUTHORIZATION_FAILED if it fails
  */
 export async function askAuthorize(addressed: Addressed, authorize: Authorize): Promise<void> {
-  await ask(addressed, authorize, descriptionOf(addressed))
+  const described = descriptionOf(addressed)
+  await ask(addressed, authorize, described)
+  const [, other] = actionsOf(addressed.target, described.method)
+  if (other !== undefined) await ask(addressed, authorize, { ...described, action: other })
 }
 
 /**
@@ -93,7 +96,7 @@ function descriptionOf(addressed: Addressed, method = addressed.request.method):
   return {
     ...{ method, path: instance, address, now: app.now() },
     collection: 'resource' in about ? storedResource(about.resource).name : undefined,
-    action: isExport(target) ? 'export' : actionOf(target, method),
+    action: isExport(target) ? 'export' : actionsOf(target, method)[0],
     id: 'id' in about ? about.id : undefined,
     caller: Object.freeze({ id, roles, claims }),
     headers: Object.freeze(withoutCredentials(request.headers)),

@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net'
 import { type CountedAction, countedActions } from 'resourced-contract/model/limits'
 import { type Catalog, storedResource } from 'resourced-contract/model/resource'
 import { type Fault, fault } from 'resourced-contract/spec/faults'
-import { actionOf, type Found } from '../../request/target.ts'
+import { actionsOf, type Found, upsertActions } from '../../request/target.ts'
 import type { Observe } from '../observe/observe.ts'
 import { type Counted, type Counter, type Quota, type Standing, sharedCounter } from './counter.ts'
 import { redisCounter } from './redis-counter.ts'
@@ -54,10 +54,10 @@ function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe): Rate
 
   function termsFor(found: Found, method: string): Terms {
     if (special.size === 0 || found.kind !== 'found' || !('resource' in found.target)) return usual
-    const action = actionOf(found.target, method)
+    const actions = actionsOf(found.target, method)
     const { name } = storedResource(found.target.resource)
     // Quotas are declared for stored collections, whose names may differ in older versions.
-    return special.get(`${name}.${action}`) ?? usual
+    return special.get(`${name}.${actions.join()}`) ?? usual
   }
 
   const changes: Terms | undefined = rate.changes && termsOf([{ name: 'changes', ...rate.changes }])
@@ -98,9 +98,9 @@ function specialTerms({ resources, limits }: Catalog, caller: Quota): ReadonlyMa
   const declared = [...limits.rate.actions].map(([name, rate]): Quota => ({ name, ...rate }))
   const terms = new Map<string, Terms>()
   for (const collection of resources.keys()) {
-    for (const action of countedActions) {
-      const quotas = declared.filter(({ name }) => covers(name, collection, action))
-      if (quotas.length > 0) terms.set(`${collection}.${action}`, termsOf([caller, ...quotas]))
+    for (const actions of [...countedActions.map((action) => [action]), upsertActions]) {
+      const quotas = declared.filter(({ name }) => actions.some((action) => covers(name, collection, action)))
+      if (quotas.length > 0) terms.set(`${collection}.${actions.join()}`, termsOf([caller, ...quotas]))
     }
   }
   return terms

@@ -80,7 +80,8 @@ type Columns = EventSpec['columns']
 function revise(...[table, columns, row, kind, at, origin]: [string, Columns, 'new' | 'old', ...string[]]): string {
   return `insert or fail into "revisions"
       (id, collection, record_id, kind, caller, request_id, version, record, created_at, updated_at, _revision)
-      select ${id}, '${table}', ${row}.id, ${kind}, ${origin}, ${snapshot(row, columns)}, ${at}, ${at}, ${row}._revision`
+      select ${id}, '${table}', ${row}.id, ${kind}, ${origin},
+        ${snapshot(row, columns)}, ${at}, ${at}, ${row}._revision`
 }
 
 function lastOf(table: string, column: string): string {
