@@ -100,6 +100,8 @@ it('BLK-2: a value in the body that differs from the address is refused, and so 
     ['items?key=title', [{ title: 'x' }], ['NOT_IN_ENUM key']],
     ['items?sku=x', [{ title: 'x' }], ['NOT_IN_ENUM key']],
     ['items?sku=x&slot=1', { title: 'x' }, ['UNKNOWN_PARAMETER slot']],
+    ['items?sku=a%00b', { title: 'x' }, ['INVALID_TEXT sku']],
+    ['items?sku=%00', [{ title: 'x' }], ['INVALID_TEXT sku']],
   ]
   for (const [path, body, errors] of refused) {
     const answer = await current.send(put(path, body))

@@ -5,6 +5,7 @@ import { isObject } from 'resourced-contract/model/plain-copy'
 import type { Field, Resource } from 'resourced-contract/model/resource'
 import { uniqueKeysOf } from 'resourced-contract/model/unique-keys'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
+import { isUnstorable, unstorable } from './filters.ts'
 import { invalidQuery, type Parameter, refuseParameters } from './parameters.ts'
 
 /** The records of a request, and how they are found. */
@@ -42,6 +43,8 @@ export function readUpsert(
 ): Many {
   const keys = uniqueKeysOf(resource)
   const names = [...keys.keys()]
+  const wrong = parameters.filter(isUnstorable)
+  if (wrong.length > 0) throw invalidQuery(wrong.map(({ name: parameter }) => unstorable(parameter)))
   const [first, ...others] = parameters
   if (others.length > 0) refuseParameters(others)
   if (Array.isArray(body)) {

@@ -13,7 +13,7 @@ import type { Transaction } from '../transaction.ts'
 import { accept } from './delete/begin.ts'
 import { storedChange } from './delete/change.ts'
 import { selectMatching } from './delete/collect.ts'
-import { lockMatches, matchesFew, tooManyAffected } from './delete/matching.ts'
+import { lockMatches, matchedSql, matchesFew, tooManyAffected } from './delete/matching.ts'
 import { withoutLocks } from './delete/snapshot-context.ts'
 import { type Announced, announce, checkedState, newState, nextQueued } from './delete/work-list.ts'
 import { type Checked, changeOf, changeRecords, checkEach } from './rows/change-records.ts'
@@ -28,7 +28,8 @@ export function* updateMatching(context: SqlContext, plan: UpdateMatching): Tran
   const stale = checkFilterConditions(plan)
   if (stale !== undefined) return stale
   if (!(yield* matchesFew(context, plan))) return yield* announceChange(plan)
-  yield* lockReferred(context, { resource, ...(versionResource && { versionResource }), bodies: [update.body] })
+  const change = { resource, ...(versionResource && { versionResource }), bodies: [update.body] }
+  yield* lockReferred(context, change, matchedSql(context, plan))
   const rows = yield* lockMatches(context, plan, sql`id, _deletion`)
   if (most !== undefined && rows.length > most) return conflict(tooManyAffected(plan, rows.length))
   const taken = rows.find((row) => row['_deletion'] !== null)

@@ -47,9 +47,13 @@ function* rowsOf(statement: Sql): Transaction<readonly Row[]> {
   return yield statement
 }
 
-function matchingSql(context: PredicateContext, { resource, filter, permitted }: Matching): Sql {
-  const from = sql`from ${subjectSql(resource.name)}`
-  return sql`${from} where ${liveSql(context, resource, allOf([filter, permitted]))}`
+function matchingSql(context: PredicateContext, plan: Matching): Sql {
+  return sql`from ${subjectSql(plan.resource.name)} where ${matchedSql(context, plan)}`
+}
+
+/** Whether a record matches. */
+export function matchedSql(context: PredicateContext, { resource, filter, permitted }: Matching): Sql {
+  return liveSql(context, resource, allOf([filter, permitted]))
 }
 
 /** The number of the records that match. */

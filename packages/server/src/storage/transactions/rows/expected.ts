@@ -7,6 +7,7 @@ import type { Outcome } from '../../../plan/outcome.ts'
 import { columnSql, columnsOf, comparisonColumn, subject, subjectSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { predicateSql } from '../../sql/predicate.ts'
+import { shareLock } from '../../sql/share-lock.ts'
 import { firstRow, type Row, type Transaction } from '../../transaction.ts'
 import { inRank } from './lock-operations.ts'
 import { askedSql } from './other-records.ts'
@@ -69,13 +70,13 @@ function* liveAmong(
   readable: Predicate | undefined,
 ): Transaction<ReadonlySet<string>> {
   const { dialect } = context
-  const { orderById, share } = dialect.lock
+  const { orderById } = dialect.lock
   const ids = dialect.isAnyOf(sql`id`, [...new Set(asked.map(({ id }) => id))])
   const locking = { ...context, locksReferenced: true }
   const shown = readable === undefined ? empty : sql` and ${predicateSql(locking, target, readable)}`
   const stays = canBePending(context, target) ? sql` and ${unmarked}` : empty
   const live = sql`${subjectSql(target.name)} where ${ids} and deleted_at is null${shown}${stays}`
-  const rows = yield sql`select id from ${live}${orderById}${share}`
+  const rows = yield sql`select id from ${live}${orderById}${shareLock(dialect, target)}`
   return new Set(rows.map(({ id }) => String(id)))
 }
 

@@ -4,12 +4,14 @@
  * Changes of many records refer in the same order.
  */
 import { isObject } from 'resourced-contract/model/plain-copy'
-import type { Catalog } from 'resourced-contract/model/resource'
-import sql from 'sql-template-tag'
+import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import sql, { type Sql } from 'sql-template-tag'
 import type { OperationPlan, TransactionPlan, WriteMany } from '../../../plan/plan.ts'
-import { subjectSql } from '../../sql/columns.ts'
+import { columnSql, subject, subjectSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
+import { shareLock } from '../../sql/share-lock.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
+import { resourceOf } from './pending-deletions.ts'
 
 /** Records of a collection, and whether the transaction changes some of them. */
 interface Wanted {
@@ -21,9 +23,10 @@ interface Wanted {
 export function* lockOperations(
   context: SqlContext,
   { operations }: Pick<TransactionPlan, 'operations'>,
+  others: Iterable<[collection: string, id: string]> = [],
 ): Transaction<void> {
   const { catalog, dialect } = context
-  const { hasOtherWriters, orderById, update, share } = dialect.lock
+  const { hasOtherWriters, orderById, update } = dialect.lock
   if (!hasOtherWriters) return
   const wanted = new Map<string, Wanted>()
   const want = (collection: string, id: string, isChanged: boolean) => {
@@ -44,20 +47,44 @@ export function* lockOperations(
     } else want(plan.resource.name, plan.id, true)
     for (const [collection, id] of referencesIn(plan)) want(collection, id, false)
   }
+  for (const [collection, { ids, isChanged }] of [...wanted]) {
+    if (!isChanged) continue
+    const changed = dialect.isAnyOf(columnSql(subject, 'id'), [...ids])
+    for (const [holder, id] of yield* summing(resourceOf(catalog, collection), changed)) want(holder, id, true)
+  }
+  for (const [collection, id] of others) want(collection, id, true)
   for (const [collection, { ids, isChanged }] of inRank(catalog, wanted)) {
     const rows = sql`${subjectSql(collection)} where ${dialect.isAnyOf(sql`id`, [...ids])}`
-    yield ignoringRows(sql`select 1 as one from ${rows}${orderById}${isChanged ? update : share}`)
+    const lock = isChanged ? update : shareLock(dialect, resourceOf(catalog, collection))
+    yield ignoringRows(sql`select 1 as one from ${rows}${orderById}${lock}`)
   }
 }
 
 /** A change of many records, whose own ids the bodies have if there is an `update`. */
 type ManyChange = Pick<WriteMany, 'resource' | 'versionResource' | 'bodies' | 'update'>
 
-/** Locks what a change of many records refers to, before the records themselves: parents before children. */
-export function* lockReferred(context: SqlContext, change: ManyChange): Transaction<void> {
+/**
+ * Locks what a change of many records refers to, before the records themselves: parents before children.
+ *
+ * @param which the records, where their ids are not in the bodies
+ */
+export function* lockReferred(context: SqlContext, change: ManyChange, which?: Sql): Transaction<void> {
+  if (!context.dialect.lock.hasOtherWriters) return
   const plan = { ...change, kind: 'write-many' } as WriteMany
-  const refers = context.dialect.lock.hasOtherWriters && !referencesIn(plan).next().done
-  if (refers) yield* lockOperations(context, { operations: [{ plan }] })
+  const others = which === undefined ? [] : yield* summing(change.resource, which)
+  const refers = others.length > 0 || change.resource.totals !== undefined || !referencesIn(plan).next().done
+  if (refers) yield* lockOperations(context, { operations: [{ plan }] }, others)
+}
+
+/** The records that hold sums of some records of a resource (`sumOf`). */
+function* summing({ name, totals = [] }: Resource, which: Sql): Transaction<[collection: string, id: string][]> {
+  const found: [string, string][] = []
+  for (const { collection, reference } of totals) {
+    const rows =
+      yield sql`select distinct ${columnSql(subject, reference)} as id from ${subjectSql(name)} where ${which}`
+    for (const { id } of rows) if (id !== null) found.push([collection, String(id)])
+  }
+  return found
 }
 
 /** The records that a body refers to by their ids. */
