@@ -74,6 +74,11 @@ def is_beyond_schema(case, error):
     is_condition = error.get("parameter") == "where"
     # So do the groups and figures of a summary; `x-collection` lists them.
     is_figure = label.endswith("/summary") and error.get("parameter") in ("group", "sum", "avg", "min", "max", "sort")
+    # One of the unique fields says which record is replaced, or created.
+    is_upsert = re.match(r"PUT /[^/]+$", label)
+    is_key = is_upsert and (error.get("parameter") is not None or (pointer or "")[1:] in (case.query or {}))
+    # What an operation of a transaction is, depends on its method and its path.
+    is_operation = label == "POST /transactions" and (code == "OPERATION_NOT_ALLOWED" or (pointer or "").startswith("/operations/"))
     # A JSON Patch is judged by what it makes of the record.
     is_patch = "json-patch" in (case.media_type or "")
     # So is a merge patch of an object in a field.
@@ -88,6 +93,8 @@ def is_beyond_schema(case, error):
         or is_zone
         or is_condition
         or is_figure
+        or is_key
+        or is_operation
         or {(label, code, pointer), (label, code, None)} & BEYOND_OPERATIONS != set()
     )
 

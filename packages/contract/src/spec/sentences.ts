@@ -207,7 +207,7 @@ export const sentences = {
     includeOption: 'is no parameter of a path; include[{name}] takes {known:or}',
     onlyToMany: 'goes with a relation to many records, and {name} leads to one',
     noParameters: 'This address takes no parameters with this method.',
-    uniqueParameter: 'This address takes the value of a unique field with this method: {known:or}.',
+    uniqueParameter: 'This address takes the value of one unique field with this method, and nothing else: {known:or}.',
     onlyParameters: 'This address takes only {only} with this method.',
     includedInPast: 'does not go with Accept-Datetime: related records are read as they are now',
     streamParameters: 'A stream takes only filters as parameters. Last-Event-ID says where it begins.',

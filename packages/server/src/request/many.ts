@@ -6,7 +6,7 @@ import type { Field, Resource } from 'resourced-contract/model/resource'
 import { uniqueKeysOf } from 'resourced-contract/model/unique-keys'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { isUnstorable, unstorable } from './filters.ts'
-import { invalidQuery, type Parameter, refuseParameters } from './parameters.ts'
+import { invalidQuery, type Parameter } from './parameters.ts'
 
 /** The records of a request, and how they are found. */
 export interface Many {
@@ -45,8 +45,8 @@ export function readUpsert(
   const names = [...keys.keys()]
   const wrong = parameters.filter(isUnstorable)
   if (wrong.length > 0) throw invalidQuery(wrong.map(({ name: parameter }) => unstorable(parameter)))
-  const [first, ...others] = parameters
-  if (others.length > 0) refuseParameters(others)
+  const [first, another] = parameters
+  if (another !== undefined) throw invalidQuery([issue('uniqueParameter', { parameter: another.name, known: names })])
   if (Array.isArray(body)) {
     const stored = first?.name === 'key' ? keys.get(first.value) : undefined
     if (stored === undefined) throw invalidQuery([issue('enum', { parameter: 'key', allowed: names })])
