@@ -8,7 +8,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { identifier, type RecordedRow, type SnapshotColumn } from '../sql/columns.ts'
 import type { Attribution, TableTrigger } from '../sql/dialect.ts'
-import { changeKind, changeTime, type EventSpec, formerKind } from '../sql/event-columns.ts'
+import { changeKind, type EventSpec, formerKind, timeOf } from '../sql/event-columns.ts'
 
 const idFunction = 'resourced_event_id'
 const timeFunction = 'resourced_event_time'
@@ -77,37 +77,31 @@ function triggerOf(table: string, name: string, when: string, body: readonly str
 function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
   const { caller, request, version } = attributionFunctions
   const known = `(select ${caller}()), (select ${request}()), (select ${version}())`
-  const insert = (row: 'new' | 'old', kind: string, at: string, origin: string, where = '') =>
+  // Single values: from a select that reads the same table, SQLite would first copy the row into another one.
+  const insert = (row: 'new' | 'old', kind: string, at: string, origin: string) =>
     `insert or fail into "revisions"
       (id, collection, record_id, kind, caller, request_id, version, record, created_at, updated_at, _revision)
-      select ${id}, '${table}', ${row}.id, ${kind}, ${origin}, ${snapshot(row, columns)}, ${at}, ${at}, ${row}._revision${where}`
-  const last = (column: string) => `(select ${column} from "revisions" where record_id = old.id
-    and collection = '${table}' order by created_at desc, _row desc limit 1)`
+      values (${id}, '${table}', ${row}.id, ${kind}, ${origin}, ${snapshot(row, columns)}, ${at}, ${at}, ${row}._revision)`
+  const ofRecord = `from "revisions" where record_id = old.id and collection = '${table}'`
+  const last = `(select _revision ${ofRecord} order by created_at desc, _row desc limit 1)`
+  // The times of a record's states never go back.
+  const notBefore = (at: string) =>
+    `(select max(at) from (select ${at} as at union all select max(created_at) ${ofRecord}))`
   const on = `on ${identifier(table)} for each row`
+  const isChange = `(new.deleted_at is null or old.deleted_at is null) and
+    (old._revision <> new._revision or (new.deleted_at is null) <> (old.deleted_at is null))`
   return [
     triggerOf(table, 'added', `after insert ${on} when new.deleted_at is null`, [
       insert('new', "'created'", 'new.updated_at', known),
     ]),
-    triggerOf(
-      ...([table, 'altered'] as const),
-      `after update ${on} when (new.deleted_at is null or old.deleted_at is null) and
-        (old._revision <> new._revision or (new.deleted_at is null) <> (old.deleted_at is null))`,
-      [
-        // The state before, where it was not kept: the history begins with this change.
-        insert(
-          'old',
-          formerKind,
-          'coalesce(old.deleted_at, old.updated_at)',
-          'null, null, null',
-          ` where old._revision is not ${last('_revision')}`,
-        ),
-        // The times of a record's states never go back.
-        insert('new', changeKind, `max(${changeTime('max')}, ${last('created_at')})`, known),
-      ],
-    ),
-    triggerOf(table, 'erased', `after delete ${on}`, [
-      `delete from "revisions" where record_id = old.id and collection = '${table}'`,
+    // The state before, where it was not kept: the history begins with this change.
+    triggerOf(table, 'begun', `before update ${on} when ${isChange} and old._revision is not ${last}`, [
+      insert('old', formerKind, notBefore(timeOf('old')), 'null, null, null'),
     ]),
+    triggerOf(table, 'altered', `after update ${on} when ${isChange}`, [
+      insert('new', changeKind, notBefore(timeOf('new')), known),
+    ]),
+    triggerOf(table, 'erased', `after delete ${on}`, [`delete ${ofRecord}`]),
   ]
 }
 
