@@ -30,6 +30,7 @@ const ofSqlite: Readonly<Record<string, string>> = {
   'test/private-files.test.ts': 'is about the modes of files',
   'test/purge-pace.release.test.ts': 'times the transactions of one connection to a file',
   'test/crash/restoration.slow.test.ts': 'fills a file past the storage, and copies it for each kill',
+  'test/crash/update.slow.test.ts': 'fills a file past the storage, and copies it for each kill',
   'test/crash/stopping.slow.test.ts': 'holds the lock of a file while the server stops',
 }
 

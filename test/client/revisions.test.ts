@@ -22,9 +22,9 @@ async function book(context: TestContext) {
   context.after(() => app.close())
   const { books } = app.as({ id: 'ann', roles: ['admin'] })
   const made = await books.create({ title: 'Emma' })
-  app.clock.advance('PT1H')
+  await app.clock.advance('PT1H')
   const changed = await books.update(made, { copies: 3 })
-  app.clock.advance('PT1H')
+  await app.clock.advance('PT1H')
   return { app, books, made, changed }
 }
 

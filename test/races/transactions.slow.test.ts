@@ -1,6 +1,6 @@
 /**
  * BLK-4 with two servers: transactions over the same records in opposite orders, beside single changes, deletions and
- * restorations. Each transaction is whole or absent, and none of them deadlock.
+ * restorations. Each transaction is whole or absent, and none of them deadlock. Neither do changes of many records.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,6 +16,10 @@ const race = raceOf({
         number: { sequence: { per: 'box_id' } },
         box_id: { reference: 'boxes', onDelete: 'cascade', immutable: true },
       },
+    },
+    parts: {
+      fields: { kind: { type: 'string', filter: true }, box_id: { reference: 'boxes', onDelete: 'cascade' } },
+      updates: { byFilter: true },
     },
   },
 })
@@ -105,4 +109,33 @@ test('BLK-4: of transactions that each delete what the other refers to, one is m
   const made = answers.filter(({ status }) => status === 200)
   assert.equal(made.length, 1, JSON.stringify(statuses(answers)))
   assert.equal((await race.rows(`select 1 as one from tickets where stamp = 'last'`)).length, 1)
+})
+
+test('BLK-2, BLK-3: records that move under another one do not deadlock with its deletion', { skip }, async () => {
+  const before = await deadlocks()
+  const boxes: string[] = (await atOnce(2, () => race.make('boxes', {}))).map(({ id }) => id)
+  const parts = await atOnce(12, (number) => race.make('parts', { kind: 'a', box_id: boxes[number % 2] }))
+  const ended = performance.now() + 2_000
+  const answers = await atOnce(8, async (number) => {
+    const found: number[] = []
+    while (performance.now() < ended) {
+      const box_id = boxes[Math.floor(Math.random() * 2)] as string
+      const send = server(number)
+      if (number % 4 < 2) {
+        found.push((await send('DELETE', `/v1/boxes/${box_id}`)).status)
+        await send('POST', `/v1/boxes/${box_id}/restore`)
+      } else if (number % 4 === 2) {
+        const body = parts.map(({ id }) => ({ id, box_id }))
+        found.push((await send('PATCH', '/v1/parts', { body })).status)
+      } else found.push((await send('PATCH', '/v1/parts?kind=a', { body: { box_id } })).status)
+    }
+    return found
+  })
+  const found = new Set(answers.flat())
+  assert.ok(
+    [...found].every((status) => [200, 204, 400, 404, 409].includes(status)),
+    String([...found]),
+  )
+  assert.ok(found.has(200) && found.has(204), String([...found]))
+  assert.equal((await deadlocks()) - before, 0)
 })

@@ -131,6 +131,30 @@ describe('HIS-1: where a history begins and ends', () => {
     ])
     for (const each of [before, first, off, again]) await each.close()
   })
+
+  test('HIS-1: the state before is whole, also of records that exchange unique values in one request', async () => {
+    const database = await newDatabase()
+    const place = { place: { type: 'integer', unique: true } } as const
+    const before = await trial(declarationWith(false, place), { database })
+    const [one, other] = [
+      await before.make('books', { title: 'A', place: 1 }),
+      await before.make('books', { title: 'B', place: 2 }),
+    ]
+    const first = await trial(declarationWith(true, place), { database })
+    for (const [here, there] of [[1, 2], [2, 1]]) {
+      const body = [{ id: one.id, place: there }, { id: other.id, place: here }]
+      assert.equal((await first.send({ method: 'PATCH', path: '/v1/books', body })).status, 200)
+    } // biome-ignore format: a line each
+    for (const { id, place } of [one, other]) {
+      const { json } = await first.send({ path: `/v1/books/${id}/revisions` })
+      const places = json.data.map(({ kind, record }: { kind: string; record: { place: number } }) => [
+        kind,
+        record.place,
+      ])
+      assert.deepEqual(places, [['updated', place], ['updated', 3 - place], ['created', place]]) // biome-ignore format: a line
+    }
+    for (const each of [before, first]) await each.close()
+  })
 })
 
 describe('HIS-1: keep', () => {

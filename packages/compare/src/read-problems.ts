@@ -17,7 +17,9 @@ export function withProblems<Answer extends Answered>(
 ): Map<string, Answer> {
   const extension = child(document.root, 'x-problems')
   const own = child(operation, 'x-problems')
-  if (extension === undefined || own === undefined) return new Map(answers)
+  // Codes that other operations list too: what changes about them is found there.
+  const isRepeated = child(operation, 'x-repeats') !== undefined
+  if (extension === undefined || own === undefined || isRepeated) return new Map(answers)
   const isOpen = items(child(operation, 'security')).length === 0 && child(operation, 'security') !== undefined
   const shared = [child(extension, 'everywhere'), child(child(extension, 'methods'), method)].flatMap(items)
   const listed = [...(isOpen ? [] : shared), ...items(own)]

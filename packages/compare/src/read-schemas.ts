@@ -246,12 +246,14 @@ export function schemaReader(document: Document, spend: Spend): SchemaReader {
   function readKeywords(part: Part): Local {
     let shapes = ownShapes(document, part)
     let said: Annotations = {}
-    for (const each of items(child(part, 'allOf'))) {
+    // Records that other responses show too: what changes about them is found there.
+    const isRepeated = child(part, 'x-repeats') !== undefined
+    for (const each of isRepeated ? [] : items(child(part, 'allOf'))) {
       const local = readSchema(each)
       shapes = allOf(shapes, local.shapes, part)
       said = { ...local, ...said }
     }
-    for (const keyword of ['anyOf', 'oneOf']) {
+    for (const keyword of isRepeated ? [] : ['anyOf', 'oneOf']) {
       const alternatives = items(child(part, keyword))
       if (alternatives.length === 0) continue
       const any = alternatives.flatMap((each) => readSchema(each).shapes)
@@ -327,7 +329,6 @@ function shapeOf(document: Document, part: Part, type: TypeName): Shape {
     texts.set(keyword, new Set([isPlain ? String(said) : canonicalJson(said)]))
   }
   const whole = { ...wholeType(type, part.pointer), limits: limitsOf(schema, keywords.limits, document.dialect), texts }
-  // Records that other responses show too: what changes about them is found there.
   if (child(part, 'x-repeats') !== undefined) return whole
   const each = child(part, 'items')
   const more = child(part, 'additionalProperties')

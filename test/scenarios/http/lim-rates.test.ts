@@ -1,6 +1,7 @@
 /** LIM: rate limits, and the header fields that report them. */
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import type { RateDeclaration } from 'resourced-contract/model/declared-limits'
 import { studio } from '../../declarations.ts'
 import { type Received, type Sent, type Trial, trialFor } from '../../harness.ts'
@@ -10,9 +11,15 @@ const declared = { rateLimit: 'declared' } as const
 const second = 1_000
 
 /** An interface with rates, its clock standing still unless it is moved. */
-async function limited(context: TestContext, rate: RateDeclaration): Promise<Trial & { wait(seconds: number): void }> {
+async function limited(
+  context: TestContext,
+  rate: RateDeclaration,
+  resources: InterfaceDeclaration['resources'] = studio.resources,
+): Promise<Trial & { wait(seconds: number): void }> {
+  context.mock.timers.reset()
   context.mock.timers.enable({ apis: ['Date'], now: 1_800_000_000_000 })
-  const current = await trialFor(context, { ...studio, limits: { rate } }, { memory: true, rates: declared })
+  const declaration = { ...studio, resources, limits: { rate } }
+  const current = await trialFor(context, declaration, { memory: true, rates: declared })
   return {
     ...current,
     wait(seconds) {
@@ -351,5 +358,24 @@ describe('changed records', () => {
     }
     assert.equal((await trial.send(bulk)).status, 200)
     assert.equal((await trial.send(post(projectsOf('A', 'B', 'C')))).status, 429)
+  })
+
+  it('LIM-1: a job of a filter counts the records that it changes or deletes', async (context) => {
+    const { projects: declared } = studio.resources
+    const byFilter = { updates: { byFilter: true, above: 2 }, deletion: { byFilter: true } } as const
+    const fields = { ...declared.fields, size: { type: 'integer', default: 1, filter: true } } as const
+    const { rules: _, ...rest } = declared
+    const changed = { ...studio.resources, projects: { ...rest, ...byFilter, fields } }
+    for (const method of ['PATCH', 'DELETE']) {
+      const trial = await limited(context, { changes: '10/minute' }, changed)
+      await trial.send(post(projectsOf('A', 'B', 'C', 'D', 'E')))
+      trial.wait(60)
+      const body = method === 'PATCH' ? { description: 'x' } : undefined
+      const job = await trial.send({ method, path: '/v1/projects?size=1', body, headers: { prefer: 'respond-async' } })
+      assert.equal(job.status, 202, job.text)
+      const next = await trial.send(post({ name: 'F' }))
+      assert.match(next.headers['ratelimit'] ?? '', /"changes";r=4;t=60$/, method)
+      await trial.app.runner.idle()
+    }
   })
 })

@@ -215,8 +215,8 @@ export const faults = {
     title: 'A transaction cannot contain this operation',
     rule: 'BLK-4',
     meaning:
-      'An operation of a transaction is something else than POST to a collection, PUT, PATCH or DELETE of a record, or ' +
-      'the restoration of a record.',
+      'An operation of a transaction is something else than POST to a collection, PUT, PATCH or DELETE of a record, ' +
+      'or the restoration of a record.',
     remedy: 'Send the operation as a request of its own. A path begins with the collection, and has no query.',
   },
   INVALID_CURSOR: {
@@ -380,7 +380,8 @@ export const faults = {
     title: 'More records match than may be affected',
     rule: 'DEL-10',
     meaning:
-      'A deletion or change by filter would concern more records than max-affected allows; none was deleted or changed.',
+      'A deletion or change by filter would concern more records than max-affected allows; none was deleted or ' +
+      'changed.',
     remedy: 'Check which records match, narrow the filter, or allow the number that errors names.',
   },
   TRANSACTION_TOO_LARGE: {

@@ -7,7 +7,6 @@ import { conditionRules } from './rules/conditions.ts'
 import { deletionRules } from './rules/deletion.ts'
 import { eventRules } from './rules/events.ts'
 import { historyRules } from './rules/history.ts'
-import { manyRules } from './rules/many.ts'
 import { operationRules } from './rules/operation.ts'
 import { relatedRules } from './rules/related.ts'
 import { resourceRules } from './rules/resources.ts'
@@ -20,7 +19,6 @@ export const ruleSections: readonly RuleSection[] = [
   ...relatedRules,
   ...changeRules,
   ...conditionRules,
-  ...manyRules,
   ...deletionRules,
   ...accessRules,
   ...eventRules,

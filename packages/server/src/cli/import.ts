@@ -247,10 +247,8 @@ function summary(
 
 function whatIsIn(imported: number, line: number): string {
   if (imported === 0) return 'Nothing is imported.'
-  return (
-    `${counted(imported, 'record')} ${imported === 1 ? 'is' : 'are'} in, the last one from line ${line}; nothing after it ` +
-    'is.'
-  )
+  const are = `${counted(imported, 'record')} ${imported === 1 ? 'is' : 'are'}`
+  return `${are} in, the last one from line ${line}; nothing after it is.`
 }
 
 function nameOf(file: string): string {

@@ -73,8 +73,8 @@ export type Outcome =
    * plan).
    */
   | { readonly kind: 'operation-refused'; readonly index: number; readonly outcome: Outcome | undefined }
-  /** A job was created. */
-  | { readonly kind: 'accepted'; readonly job: string; readonly statusUrl: string }
+  /** A job was created. `count`: how many records were asked for, by their ids or a filter. */
+  | { readonly kind: 'accepted'; readonly job: string; readonly statusUrl: string; readonly count?: number }
   /** Each issue points at its id. */
   | { readonly kind: 'bulk-refused'; readonly issues: readonly Issue[] }
   | ({ readonly kind: 'not-modified' } & Validators)

@@ -150,8 +150,8 @@ async function carryOut(authorized: Authorized, progress: Progress): Promise<Htt
   timing?.mark('db')
   if (!changesNothing.has(plan.kind)) await followUp(authorized, plan, outcome)
   // How many records match a filter is known afterwards. One of them is counted already.
-  if (outcome.kind === 'deleted-matching' || outcome.kind === 'updated-matching')
-    await countChanges(authorized, outcome.count - 1, true)
+  const isByFilter = plan.kind === 'delete-matching' || plan.kind === 'update-matching'
+  if (isByFilter && 'count' in outcome) await countChanges(authorized, (outcome.count ?? 1) - 1, true)
   const response = represent(plan, outcome, context)
   if (isFile(response.body)) await requireFile(app, plan, response.body, now)
   timing?.mark('reply')
@@ -190,6 +190,7 @@ function run({ app: { storage }, caller, request }: Authorized, plan: Plan): Pro
 /** The values of `writeOnly` fields that a plan has. */
 function secretsOf(plan: Plan): readonly string[] {
   if (plan.kind === 'transaction') return plan.operations.flatMap((each) => secretsOf(each.plan))
+  if (plan.kind === 'update-matching') return secretsOf({ ...plan.update, versionResource: plan.versionResource })
   const bodies = 'bodies' in plan ? plan.bodies : 'body' in plan ? [plan.body] : []
   return bodies.flatMap((body) => writeOnlyTexts(plan.versionResource ?? plan.resource, body))
 }

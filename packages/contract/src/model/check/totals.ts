@@ -55,10 +55,9 @@ function isNumber({ shape, writeOnly, declared }: FieldView): boolean {
 }
 
 function checkForm(part: Part, { type, decimal }: FieldView['shape'], { name, shape }: FieldView): void {
-  const form =
-    shape.decimal === undefined
-      ? 'type: "integer"'
-      : `type: "decimal", precision: ${Math.max(shape.decimal.precision, decimal?.precision ?? 0)}, scale: ${shape.decimal.scale}`
+  const digits = Math.max(shape.decimal?.precision ?? 0, decimal?.precision ?? 0)
+  const ofDecimal = `type: "decimal", precision: ${digits}, scale: ${shape.decimal?.scale}`
+  const form = shape.decimal === undefined ? 'type: "integer"' : ofDecimal
   const isSame = type === shape.type && decimal?.scale === shape.decimal?.scale
   const hasRoom = (decimal?.precision ?? 0) >= (shape.decimal?.precision ?? 0)
   if (!isSame || !hasRoom) part.report(`has another form than ${name}, whose sum it is`, `Write ${form}.`)

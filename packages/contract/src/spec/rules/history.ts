@@ -11,20 +11,20 @@ const history: RuleSection = {
       id: 'HIS-1',
       mark: 'beyond',
       sentence:
-        '`history: true` or `{ keep: P1Y }` on a resource keeps each state of each record in the transaction of its ' +
-        'change, with the kind of the change, its time, caller, request and version. The first change of a record ' +
-        'that was there before keeps the state before it too. With `keep`, a state is removed when its successor is ' +
-        'older; the present one stays.',
+        'A resource with `history: true` or `{ keep: P1Y }` keeps each state of each record in the transaction of ' +
+        'its change, with the kind of the change, its time, caller, request and version. The first change of a ' +
+        'record that was there before keeps the state before it too. With `keep`, a state is removed when its ' +
+        'successor is older; the present one stays.',
       unobservable,
     },
     {
       id: 'HIS-2',
       mark: 'beyond',
       sentence:
-        '`/{collection}/{id}/revisions` lists the states, the newest first, and `/revisions/{id}` is one. A state is ' +
-        'listed, counted and shown if `read` and `readHistory` (undeclared: administrators) permit the record as it ' +
-        'is and as the state shows it; fields likewise. The history of a deleted record needs `include_deleted` and ' +
-        '`readDeleted`.',
+        'States are listed at `/{collection}/{id}/revisions`, the newest first, and `/revisions/{id}` is one. A ' +
+        'state is listed, counted and shown if `read` and `readHistory` (undeclared: administrators) permit the ' +
+        'record as it is and as the state shows it; fields likewise. The history of a deleted record needs ' +
+        '`include_deleted` and `readDeleted`.',
       unobservable,
     },
     {

@@ -51,9 +51,10 @@ const related: RuleSection = {
       id: 'REL-5',
       mark: 'decision',
       sentence:
-        'A response includes at most 1,000 records (`limits.include.records`), and all its records, ids and addresses ' +
-        'together have at most the bytes of a page (LIM-6). A page by cursor ends before the record that would pass a limit; ' +
-        'otherwise 400 `INCLUDE_TOO_LARGE` names the parameters to lower, and the numbers that fit.',
+        'A response includes at most 1,000 records (`limits.include.records`), and all its records, ids and ' +
+        'addresses together have at most the bytes of a page (LIM-6). A page by cursor ends before the record that ' +
+        'would pass a limit; otherwise 400 `INCLUDE_TOO_LARGE` names the parameters to lower, and the numbers that ' +
+        'fit.',
       unobservable,
     },
     {

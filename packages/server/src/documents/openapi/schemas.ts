@@ -110,7 +110,8 @@ export function bodySchemas(resource: Resource, one: string): Json {
 
 /** The record that an event shows. */
 function dataSchema(field: Field, recorded: readonly ResourceNames[]): Json {
-  return { anyOf: [...recorded.map(({ one }) => refTo('schemas', one)), { type: 'null' }], ...described(field) }
+  const any = [...recorded.map(({ one }) => refTo('schemas', one)), { type: 'null' }]
+  return { 'x-repeats': true, anyOf: any, ...described(field) }
 }
 
 function inAnswer(field: Field): Json {

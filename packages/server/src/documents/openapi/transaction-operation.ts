@@ -29,6 +29,7 @@ export function transactionPaths(
         description: 'The tag of the record after the operation; a later one of the same record has a newer tag.',
       },
       body: {
+        'x-repeats': true,
         anyOf: shown.map((name) => refTo('schemas', name)),
         description: 'The record; left out where the response of the operation alone would be empty.',
       },
@@ -41,6 +42,7 @@ export function transactionPaths(
         operationId: 'createTransaction',
         tags: ['service'],
         summary: 'Make several changes together',
+        'x-repeats': true,
         description:
           'Runs all operations in order, in one transaction, or none of them. `{"$ref": "box.id"}` in a body stands ' +
           'for a value of the result of the earlier operation with `"as": "box"`, `{box.id}` in a path for its id, ' +

@@ -12,7 +12,7 @@ import type { Dialect, RowWrite, WeightedText } from '../sql/dialect.ts'
 import { type ColumnSpec, defineColumn, type Held, type SearchSpec } from '../sql/tables.ts'
 import { mostOccurrences } from '../sql/values.ts'
 import { type Bound, firstRow, ignoringRows, standalone } from '../transaction.ts'
-import { attribute, attributed, eventTriggers, horizon, snapshotSource } from './event-triggers.ts'
+import { attribute, attributed, eventTriggers, horizon, keepState, snapshotSource } from './event-triggers.ts'
 import { slots, summaryTriggers, takeSlots } from './summary-triggers.ts'
 import { totalTriggers } from './total-triggers.ts'
 
@@ -182,6 +182,7 @@ export const postgres: Dialect = {
   takeSlots,
   orFail: empty,
   eventTriggers,
+  keepState,
   snapshotSource,
   attribute,
   horizon,

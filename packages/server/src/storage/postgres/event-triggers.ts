@@ -78,13 +78,34 @@ export function eventTriggers(table: string, spec: EventSpec): TableTrigger[] {
   return [...(spec.hasEvents ? ofEvents(table, spec) : []), ...(spec.hasHistory ? ofHistory(table, spec) : [])]
 }
 
+const revisionColumns =
+  '(id, collection, record_id, kind, caller, request_id, version, record, created_at, updated_at, _revision)'
+
+/** The values of a revision that keeps a state, selected from it as `_snapshot`. */
+function revisionOf(...[table, row, kind, at, from]: string[]): string {
+  return `${id}, '${table}', ${row}.id, ${kind}, ${from}, to_json(_snapshot), ${at}, ${at}, ${row}._revision`
+}
+
+const formerTime = `greatest(${timeOf('old')}, _last.created_at)`
+
+/** See `Dialect.keepState`. */
+export function keepState(table: string, columns: readonly SnapshotColumn[], record: string): Sql {
+  const last = `select _revision, created_at from revisions where record_id = old.id and collection = '${table}'
+    order by created_at desc, _row desc limit 1`
+  const kept = `insert into revisions ${revisionColumns}
+    select ${revisionOf(table, 'old', formerKind, formerTime, 'null, null, null')}
+      from ${identifier(table)} as old cross join lateral (select ${time} as _made) made
+        cross join lateral ${snapshot('old', columns)} left join lateral (${last}) _last on true
+      where old._revision is distinct from _last._revision`
+  return sql`${raw(kept)} and old.id = ${record}`
+}
+
 function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
   const insert = (...[schema, row, kind, at, from, where = '']: string[]) => `
   insert into ${schema}.revisions
-    (id, collection, record_id, kind, caller, request_id, version, record, created_at, updated_at, _revision)
-    select ${id}, '${table}', ${row}.id, ${kind}, ${from}, to_json(_snapshot), ${at}, ${at}, ${row}._revision
+    ${revisionColumns}
+    select ${revisionOf(table, row!, kind!, at!, from!)}
       from ${snapshot(row!, columns)}${where};`
-  const formerTime = `greatest(${timeOf('old')}, _last.created_at)`
   const known = "_origin ->> 'caller', _origin ->> 'request', _origin ->> 'version'"
   const declared = `
   _origin json := nullif(current_setting('${origin}', true), '')::json;`

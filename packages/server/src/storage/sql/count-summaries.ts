@@ -74,9 +74,10 @@ export function* isExact(dialect: Dialect, table: string, spec: SummarySpec): Tr
 /** Counts the summaries of a table anew. No other transaction may change the table meanwhile. */
 export function* recount(dialect: Dialect, table: string, specs: readonly SummarySpec[]): Transaction<void> {
   yield* forget(table)
+  const groups = raw(groupColumns.join(', '))
   for (const spec of specs) {
-    yield sql`insert into ${raw(summariesTable)} (summary, ${raw(groupColumns.join(', '))}, figure, slot, count, total)
-      select summary, ${raw(groupColumns.join(', '))}, figure, 0, count, total from (${countedSql(dialect, table, spec)}) counted`
+    yield sql`insert into ${raw(summariesTable)} (summary, ${groups}, figure, slot, count, total)
+      select summary, ${groups}, figure, 0, count, total from (${countedSql(dialect, table, spec)}) counted`
   }
 }
 
@@ -95,8 +96,8 @@ export function countedTotal(
   const form = scale === null ? undefined : { precision, scale }
   const value = columnSql('child', amount)
   const text = sql`coalesce(${dialect.digits(dialect.sum(value, form), scale ?? 0)}, ${raw(`'${zeroOf(scale)}'`)})`
-  const rows = sql`${quoted(table)} child where ${columnSql('child', reference)} = ${columnSql(identifier(parent), 'id')}
-    and child.deleted_at is null and ${value} is not null`
+  const isOfParent = sql`${columnSql('child', reference)} = ${columnSql(identifier(parent), 'id')}`
+  const rows = sql`${quoted(table)} child where ${isOfParent} and child.deleted_at is null and ${value} is not null`
   const sum = scale === null ? sql`(select cast(${text} as bigint) from ${rows})` : sql`(select ${text} from ${rows})`
   return { sum, differs: sql`${quoted(column)} is distinct from ${sum}` }
 }

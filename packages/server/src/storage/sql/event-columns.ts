@@ -44,10 +44,10 @@ export function eventSpecOf(resource: Resource): EventSpec | undefined {
 }
 
 /** The kind of a revision that a trigger writes for a change, and of the state before one. */
-export const changeKind =
-  "case when new.deleted_at is not null then 'deleted' when old.deleted_at is not null then 'restored' else 'updated' end"
-export const formerKind =
-  "case when old.deleted_at is not null then 'deleted' when old.created_at = old.updated_at then 'created' else 'updated' end"
+export const changeKind = `case when new.deleted_at is not null then 'deleted'
+  when old.deleted_at is not null then 'restored' else 'updated' end`
+export const formerKind = `case when old.deleted_at is not null then 'deleted'
+  when old.created_at = old.updated_at then 'created' else 'updated' end`
 
 /** The time of such a state. A deletion that is undone gives the record its former time back. */
 export function timeOf(row: 'new' | 'old'): string {

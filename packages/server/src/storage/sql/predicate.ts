@@ -3,7 +3,6 @@
  * comparisons, so that they can use an index. It needs no special case for null, because SQL has three truth values.
  */
 
-import { comparisons } from 'resourced-contract/model/operators'
 import {
   allOf,
   comparedNames,
@@ -14,8 +13,7 @@ import {
   type Predicate,
 } from 'resourced-contract/model/predicate'
 import { isHistory } from 'resourced-contract/model/recorded'
-import { comparedField, isFolded, type Resource } from 'resourced-contract/model/resource'
-import { fold } from 'resourced-contract/model/text'
+import type { Resource } from 'resourced-contract/model/resource'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import {
   columnSql,
@@ -30,8 +28,9 @@ import {
   tableSql,
 } from './columns.ts'
 import type { SqlContext } from './context.ts'
-import { after, comparisonSql, type TextComparison } from './operators.ts'
+import { comparisonSql } from './operators.ts'
 import { shareLock } from './share-lock.ts'
+import { foldedSql, textSql } from './text-comparison.ts'
 import { itemToken } from './values.ts'
 
 /**
@@ -366,7 +365,8 @@ function foundEventsSql(context: SqlContext, { resource: events, alias }: Rows, 
     const ids = sql`select ${columnSql(row, 'id')} from ${tableSql(collection)} ${raw(row)} where`
     const records = sql`${ids} ${live} union all ${ids} ${columnSql(row, 'deleted_at')} is not null and ${deleted}`
     const isKept = sql`${column('collection')} = ${collection} and ${column('data')} is not null`
-    return sql`${isKept} and ${column('record')} in (${records}) and ${showsSql(context, shown, `${event}s`, resource, read)}`
+    const shows = showsSql(context, shown, `${event}s`, resource, read)
+    return sql`${isKept} and ${column('record')} in (${records}) and ${shows}`
   })
   const ofRemovals = sql`${raw(isRemoval)} and ${eventSql(context, found, { kind: 'event', grants: dependent })}`
   const parts = [...ofRecords, ofRemovals]
@@ -430,28 +430,4 @@ function retainedSql(row: string, { deletedSince }: NonNullable<EventGrant['hist
 
 function bit(condition: Sql): Sql {
   return sql`case when ${condition} then 1 else 0 end`
-}
-
-/** A text in folded case: in a column of its own, where the field has one. */
-function foldedSql({ dialect }: PredicateContext, { resource, alias }: Rows, name: string): Sql {
-  const field = comparedField(resource, name)
-  if (field !== undefined && isFolded(field)) return columnSql(alias, foldedColumn(name))
-  return dialect.fold(columnSql(alias, comparisonColumn(resource, name)))
-}
-
-/** A comparison with a part of a text, ignoring case. */
-function textSql(
-  context: PredicateContext,
-  rows: Rows,
-  { field: name, operator, value }: Extract<Predicate, { kind: 'compare' }>,
-  words: TextComparison,
-): Sql {
-  const part = fold(String(value))
-  const field = comparedField(rows.resource, name)
-  const text = foldedSql(context, rows, name)
-  // A range of the folded column's index instead of a check of every row.
-  const isRange = field !== undefined && isFolded(field) && comparisons[operator].index === 'prefix'
-  const end = isRange ? after(part) : undefined
-  if (end !== undefined) return sql`(${text} >= ${part} and ${text} < ${end})`
-  return context.dialect.compareText(words, text, sql`${part}`)
 }

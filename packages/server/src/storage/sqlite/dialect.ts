@@ -10,7 +10,7 @@ import { type ColumnSpec, defineColumn, type Held } from '../sql/tables.ts'
 import { haveItems, haveWords, scoreOf } from '../sql/values.ts'
 import { firstRow, type Statement } from '../transaction.ts'
 import { takeNumbers } from '../transactions/rows/numbers.ts'
-import { addEventFunctions, attribute, eventTriggers, snapshotSource } from './event-triggers.ts'
+import { addEventFunctions, attribute, eventTriggers, keepState, snapshotSource } from './event-triggers.ts'
 import { deleteWords, indexWords, searchSql } from './search-parts.ts'
 import { addSummaryFunctions, summaryTriggers } from './summary-triggers.ts'
 import { addSumFunctions, sums } from './sums.ts'
@@ -140,6 +140,7 @@ export const sqlite: Dialect = {
       from json_each(${JSON.stringify(rows)})`,
   orFail: raw(' or fail'),
   eventTriggers,
+  keepState,
   snapshotSource,
   attribute,
   horizon: undefined,

@@ -74,34 +74,56 @@ function triggerOf(table: string, name: string, when: string, body: readonly str
   return { name: `resourced_${name}_${table}`, definition: () => text, statements: () => [text] }
 }
 
+type Columns = EventSpec['columns']
+
+const revise = `insert or fail into "revisions"
+      (id, collection, record_id, kind, caller, request_id, version, record, created_at, updated_at, _revision)`
+
+function revisionsOf(table: string): string {
+  return `from "revisions" where record_id = old.id and collection = '${table}'`
+}
+
+const createdKind = "'created'"
+
+/** The values of a revision that keeps a state. Only one of a new record has none before it. */
+function revisionOf(table: string, columns: Columns, row: 'new' | 'old', kind: string, origin: string): string {
+  // The times of a record's states never go back.
+  const times = `select ${timeOf(row)} as at union all select max(created_at) ${revisionsOf(table)}`
+  const at = kind === createdKind ? timeOf(row) : `(select max(at) from (${times}))`
+  return `${id}, '${table}', ${row}.id, ${kind}, ${origin}, ${snapshot(row, columns)}, ${at}, ${at}, ${row}._revision`
+}
+
+/** The values of the revision of a state before a change. */
+function formerOf(table: string, columns: Columns): string {
+  return revisionOf(table, columns, 'old', formerKind, 'null, null, null')
+}
+
+function isUnkept(table: string): string {
+  return `old._revision is not (select _revision ${revisionsOf(table)} order by created_at desc, _row desc limit 1)`
+}
+
+/** See `Dialect.keepState`. */
+export function keepState(table: string, columns: Columns, record: string): Sql {
+  const former = `select ${formerOf(table, columns)} from ${identifier(table)} as old where ${isUnkept(table)}`
+  return sql`${raw(`${revise} ${former}`)} and old.id = ${record}`
+}
+
 function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
   const { caller, request, version } = attributionFunctions
   const known = `(select ${caller}()), (select ${request}()), (select ${version}())`
   // Single values: from a select that reads the same table, SQLite would first copy the row into another one.
-  const insert = (row: 'new' | 'old', kind: string, at: string, origin: string) =>
-    `insert or fail into "revisions"
-      (id, collection, record_id, kind, caller, request_id, version, record, created_at, updated_at, _revision)
-      values (${id}, '${table}', ${row}.id, ${kind}, ${origin}, ${snapshot(row, columns)}, ${at}, ${at}, ${row}._revision)`
-  const ofRecord = `from "revisions" where record_id = old.id and collection = '${table}'`
-  const last = `(select _revision ${ofRecord} order by created_at desc, _row desc limit 1)`
-  // The times of a record's states never go back.
-  const notBefore = (at: string) =>
-    `(select max(at) from (select ${at} as at union all select max(created_at) ${ofRecord}))`
+  const kept = (kind: string) => `${revise} values (${revisionOf(table, columns, 'new', kind, known)})`
   const on = `on ${identifier(table)} for each row`
   const isChange = `(new.deleted_at is null or old.deleted_at is null) and
     (old._revision <> new._revision or (new.deleted_at is null) <> (old.deleted_at is null))`
   return [
-    triggerOf(table, 'added', `after insert ${on} when new.deleted_at is null`, [
-      insert('new', "'created'", 'new.updated_at', known),
-    ]),
+    triggerOf(table, 'added', `after insert ${on} when new.deleted_at is null`, [kept(createdKind)]),
     // The state before, where it was not kept: the history begins with this change.
-    triggerOf(table, 'begun', `before update ${on} when ${isChange} and old._revision is not ${last}`, [
-      insert('old', formerKind, notBefore(timeOf('old')), 'null, null, null'),
+    triggerOf(table, 'begun', `before update ${on} when ${isChange} and ${isUnkept(table)}`, [
+      `${revise} values (${formerOf(table, columns)})`,
     ]),
-    triggerOf(table, 'altered', `after update ${on} when ${isChange}`, [
-      insert('new', changeKind, notBefore(timeOf('new')), known),
-    ]),
-    triggerOf(table, 'erased', `after delete ${on}`, [`delete ${ofRecord}`]),
+    triggerOf(table, 'altered', `after update ${on} when ${isChange}`, [kept(changeKind)]),
+    triggerOf(table, 'erased', `after delete ${on}`, [`delete ${revisionsOf(table)}`]),
   ]
 }
 

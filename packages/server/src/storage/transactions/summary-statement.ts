@@ -174,7 +174,8 @@ function figureSql({ dialect, plan: { resource }, isKept }: SummarizedRows, figu
 
 /** How many records have a value of a figure; the empty figure: all. */
 function keptCount(figure: string): Sql {
-  return sql`cast(coalesce(sum(case when ${own('_figure')} = ${raw(`'${figure}'`)} then ${own('_number')} end), 0) as bigint)`
+  const ofFigure = sql`case when ${own('_figure')} = ${raw(`'${figure}'`)} then ${own('_number')} end`
+  return sql`cast(coalesce(sum(${ofFigure}), 0) as bigint)`
 }
 
 function keptFigure(dialect: Dialect, { kind, field, decimal }: Figure): Sql {

@@ -18,15 +18,17 @@ import { withoutLocks } from './delete/snapshot-context.ts'
 import { type Announced, announce, checkedState, newState, nextQueued } from './delete/work-list.ts'
 import { type Checked, changeOf, changeRecords, checkEach } from './rows/change-records.ts'
 import { keepState } from './rows/job-rows.ts'
+import { lockReferred } from './rows/lock-operations.ts'
 import { lockAllRulesBelow } from './rows/other-records.ts'
 import { pendingIssue } from './rows/pending-deletions.ts'
 
 /** Runs an UpdateMatching: all records that match, or none. */
 export function* updateMatching(context: SqlContext, plan: UpdateMatching): Transaction<Outcome | Announced> {
-  const { most, above } = plan
+  const { most, above, resource, versionResource, update } = plan
   const stale = checkFilterConditions(plan)
   if (stale !== undefined) return stale
   if (!(yield* matchesFew(context, plan))) return yield* announceChange(plan)
+  yield* lockReferred(context, { resource, ...(versionResource && { versionResource }), bodies: [update.body] })
   const rows = yield* lockMatches(context, plan, sql`id, _deletion`)
   if (most !== undefined && rows.length > most) return conflict(tooManyAffected(plan, rows.length))
   const taken = rows.find((row) => row['_deletion'] !== null)

@@ -24,6 +24,7 @@ import { refusalOfParent } from './create.ts'
 import { lockForCreations } from './load.ts'
 import { type Item, writeItems } from './many.ts'
 import { holdersOf, textOf } from './rows/expected.ts'
+import { lockReferred } from './rows/lock-operations.ts'
 import { type Answered, lockRecords, representAll } from './rows/record-row.ts'
 
 /** Runs a WriteMany. */
@@ -39,6 +40,8 @@ export function* writeMany(context: SqlContext, plan: WriteMany): Transaction<Ou
   const refused = create === undefined ? undefined : yield* refusalOfParent(context, create)
   if (refused !== undefined) return refused
   yield* lockForCreations(context, create === undefined ? [] : creationsOf(plan))
+  // A transaction has locked the records of all of its operations.
+  if (update !== undefined && context.batch === undefined) yield* lockReferred(context, plan)
   const items = yield* itemsOf(context, plan)
   const refusals: Refusal[] = issues.length > 0 ? [{ index: 0, outcome: invalid }] : []
   yield* writeItems(context, items, {

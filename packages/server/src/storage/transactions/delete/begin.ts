@@ -169,7 +169,7 @@ export function* accept(context: SqlContext, plan: Large, begun: WorkState): Tra
   yield* releaseAnnouncement(id)
   const progress = shownProgress(state)
   yield* addJobRecord(context, { id, kind: jobKinds[plan.kind], statusUrl, startedBy: caller.id, progress, now })
-  return { kind: 'accepted', job: id, statusUrl }
+  return { kind: 'accepted', job: id, statusUrl, count: begun.found }
 }
 
 /** Whether the caller may read everything that the work may reach. */

@@ -8,6 +8,7 @@ import { columnSql, columnsOf, comparisonColumn, subject, subjectSql } from '../
 import type { SqlContext } from '../../sql/context.ts'
 import { predicateSql } from '../../sql/predicate.ts'
 import { firstRow, type Row, type Transaction } from '../../transaction.ts'
+import { inRank } from './lock-operations.ts'
 import { askedSql } from './other-records.ts'
 import { canBePending, resourceOf, unmarked } from './pending-deletions.ts'
 
@@ -36,8 +37,8 @@ export function* findExpected(
       else known.push(question)
     }
   }
-  const collections = [...Map.groupBy(references, ({ collection }) => collection)]
-  for (const [collection, asked] of collections.sort(([left], [right]) => (left < right ? -1 : 1))) {
+  const collections = Map.groupBy(references, ({ collection }) => collection)
+  for (const [collection, asked] of inRank(context.catalog, collections)) {
     for (const [readable, alike] of Map.groupBy(asked, (question) => question.readable)) {
       const found = yield* liveAmong(context, resourceOf(context.catalog, collection), alike, readable)
       for (const question of alike) if (found.has(question.id)) expected.add(question)

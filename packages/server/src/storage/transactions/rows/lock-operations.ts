@@ -1,11 +1,12 @@
 /**
  * The locks that a transaction of several operations takes before its first change: the records that it addresses, and
  * those that its bodies refer to. All transactions lock in one order, so that two over the same records never deadlock.
+ * Changes of many records refer in the same order.
  */
 import { isObject } from 'resourced-contract/model/plain-copy'
 import type { Catalog } from 'resourced-contract/model/resource'
 import sql from 'sql-template-tag'
-import type { OperationPlan, TransactionPlan } from '../../../plan/plan.ts'
+import type { OperationPlan, TransactionPlan, WriteMany } from '../../../plan/plan.ts'
 import { subjectSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
@@ -18,9 +19,10 @@ interface Wanted {
 
 /** Locks records in the order of deletions: parents before children, then by id. */
 export function* lockOperations(
-  { catalog, dialect }: SqlContext,
+  context: SqlContext,
   { operations }: Pick<TransactionPlan, 'operations'>,
 ): Transaction<void> {
+  const { catalog, dialect } = context
   const { hasOtherWriters, orderById, update, share } = dialect.lock
   if (!hasOtherWriters) return
   const wanted = new Map<string, Wanted>()
@@ -42,16 +44,24 @@ export function* lockOperations(
     } else want(plan.resource.name, plan.id, true)
     for (const [collection, id] of referencesIn(plan)) want(collection, id, false)
   }
-  const ranks = ranksOf(catalog)
-  const rankOf = (collection: string) => ranks.get(collection) ?? 0
-  for (const [collection, { ids, isChanged }] of [...wanted].sort(([one], [other]) => rankOf(one) - rankOf(other))) {
+  for (const [collection, { ids, isChanged }] of inRank(catalog, wanted)) {
     const rows = sql`${subjectSql(collection)} where ${dialect.isAnyOf(sql`id`, [...ids])}`
     yield ignoringRows(sql`select 1 as one from ${rows}${orderById}${isChanged ? update : share}`)
   }
 }
 
+/** A change of many records, whose own ids the bodies have if there is an `update`. */
+type ManyChange = Pick<WriteMany, 'resource' | 'versionResource' | 'bodies' | 'update'>
+
+/** Locks what a change of many records refers to, before the records themselves: parents before children. */
+export function* lockReferred(context: SqlContext, change: ManyChange): Transaction<void> {
+  const plan = { ...change, kind: 'write-many' } as WriteMany
+  const refers = context.dialect.lock.hasOtherWriters && !referencesIn(plan).next().done
+  if (refers) yield* lockOperations(context, { operations: [{ plan }] })
+}
+
 /** The records that a body refers to by their ids. */
-function* referencesIn(plan: OperationPlan): Iterable<[collection: string, id: string]> {
+function* referencesIn(plan: OperationPlan): Generator<[collection: string, id: string]> {
   const { resource, versionResource } = plan
   const values = 'bodies' in plan ? plan.bodies.flatMap(valuesOf) : 'body' in plan ? valuesOf(plan.body) : []
   for (const [name, value] of values) {
@@ -65,6 +75,13 @@ function* referencesIn(plan: OperationPlan): Iterable<[collection: string, id: s
 function valuesOf(body: unknown): readonly (readonly [string, unknown])[] {
   if (!Array.isArray(body)) return isObject(body) ? Object.entries(body) : []
   return body.map((operation) => [String(operation?.path).slice(1), operation?.value])
+}
+
+/** What is known of collections, in the order in which their records are locked. */
+export function inRank<T>(catalog: Catalog, known: Iterable<[collection: string, T]>): [collection: string, T][] {
+  const ranks = ranksOf(catalog)
+  const rankOf = ([collection]: [string, T]) => ranks.get(collection) ?? 0
+  return [...known].sort((one, other) => rankOf(one) - rankOf(other))
 }
 
 const knownRanks = new WeakMap<Catalog, ReadonlyMap<string, number>>()

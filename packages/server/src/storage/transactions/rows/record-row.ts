@@ -13,6 +13,7 @@ import type { Represented } from '../../../plan/outcome.ts'
 import type { Create, Delete, Update, Write } from '../../../plan/plan.ts'
 import { type Column, columnsOf, comparisonColumn, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
+import { eventSpecOf } from '../../sql/event-columns.ts'
 import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
 import {
@@ -299,9 +300,11 @@ export function wordsOf(
 
 /**
  * Removes the value of a unique field from its index, before the same transaction changes the record. The revision
- * stays, so that this is no event.
+ * stays, so that this is no event; a history that begins with this change has the state before.
  */
 export function* freeValue({ dialect }: SqlContext, resource: Resource, field: string, id: string): Transaction<void> {
+  const spec = eventSpecOf(resource)
+  if (spec?.hasHistory) yield ignoringRows(dialect.keepState(resource.name, spec.columns, id))
   const column = raw(`"${comparisonColumn(resource, field)}"`)
   yield ignoringRows(sql`update${dialect.orFail} ${tableSql(resource.name)} set ${column} = null where id = ${id}`)
 }
