@@ -5,7 +5,7 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
 import { identifier, type RecordedRow, type SnapshotColumn } from '../sql/columns.ts'
 import type { Attribution, TableTrigger } from '../sql/dialect.ts'
-import { changeKind, changeTime, type EventSpec, formerKind } from '../sql/event-columns.ts'
+import { changeKind, type EventSpec, formerKind, timeOf } from '../sql/event-columns.ts'
 
 /** The setting of a transaction: empty, `locked` once its first position is announced, or `silent`. */
 const state = 'resourced.events'
@@ -86,7 +86,7 @@ function revisionOf(...[table, row, kind, at, from]: string[]): string {
   return `${id}, '${table}', ${row}.id, ${kind}, ${from}, to_json(_snapshot), ${at}, ${at}, ${row}._revision`
 }
 
-const formerTime = 'greatest(coalesce(old.deleted_at, old.updated_at), _last.created_at)'
+const formerTime = `greatest(${timeOf('old')}, _last.created_at)`
 
 /** See `Dialect.keepState`. */
 export function keepState(table: string, columns: readonly SnapshotColumn[], record: string): Sql {
@@ -128,7 +128,7 @@ function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
   )}
   end if;
   -- The times of a record's states never go back.${insert(
-    ...([schema, 'new', changeKind, `greatest(${changeTime('greatest')}, _last.created_at)`, known] as const),
+    ...([schema, 'new', changeKind, `greatest(${timeOf('new')}, ${formerTime})`, known] as const),
   )}`,
       `${declared}
   _last record;`,

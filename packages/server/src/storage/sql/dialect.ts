@@ -233,7 +233,9 @@ export interface Dialect {
   readonly orFail: Sql
   /** The triggers of a table that write its events and revisions. */
   eventTriggers(table: string, spec: EventSpec): readonly TableTrigger[]
-  /** Keeps the present state of a record as a revision, where it is not kept: its history begins with the next change. */
+  /**
+   * Keeps the present state of a record as a revision, where it is not kept: its history begins with the next change.
+   */
   keepState(table: string, columns: readonly SnapshotColumn[], id: string): Sql
   /**
    * A derived table of one row: the record of an event as the event shows it, with the values and types that its

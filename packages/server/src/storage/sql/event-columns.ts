@@ -49,13 +49,9 @@ export const changeKind = `case when new.deleted_at is not null then 'deleted'
 export const formerKind = `case when old.deleted_at is not null then 'deleted'
   when old.created_at = old.updated_at then 'created' else 'updated' end`
 
-/**
- * The time of such a revision. A deletion that is undone gives the record its former time back.
- *
- * @param greatest the function of an engine
- */
-export function changeTime(greatest: string): string {
-  return `coalesce(new.deleted_at, ${greatest}(new.updated_at, coalesce(old.deleted_at, old.updated_at)))`
+/** The time of such a state. A deletion that is undone gives the record its former time back. */
+export function timeOf(row: 'new' | 'old'): string {
+  return `coalesce(${row}.deleted_at, ${row}.updated_at)`
 }
 
 function plain({ name, type }: SnapshotColumn): SnapshotColumn {

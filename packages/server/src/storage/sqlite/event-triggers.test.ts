@@ -8,11 +8,14 @@ import { addFunctions, sqlite } from './dialect.ts'
 const wide = Object.fromEntries(Array.from({ length: 1_200 }, (_, number) => [`f${number}`, { type: 'integer' }]))
 
 function databaseOf(fields: Record<string, object>): DatabaseSync {
-  const catalog = completeCatalog({ name: 'test', resources: { tasks: { fields, events: true } } } as never)
+  const catalog = completeCatalog({
+    name: 'test',
+    resources: { tasks: { fields, events: true, history: true } },
+  } as never)
   const database = new DatabaseSync(':memory:')
   addFunctions(database)
   for (const table of tablesFor(catalog, sqlite.layout)) {
-    if (table.name !== 'tasks' && table.name !== 'events') continue
+    if (!['tasks', 'events', 'revisions'].includes(table.name)) continue
     database.exec(sqlite.createTable(table))
     for (const index of table.indexes) database.exec(createIndex(index))
     if (table.events === undefined) continue
@@ -32,14 +35,14 @@ const changes = [
 ]
 
 for (const change of changes) {
-  test(`SQLite keeps no copy of the pages that a change with an event changes: ${change.slice(0, 50)}…`, () => {
+  test(`SQLite keeps no copy of the pages that a change with an event and a revision changes: ${change.slice(0, 50)}…`, () => {
     const database = databaseOf({ title: { type: 'string' } })
     const steps = database.prepare(`explain ${change}`).all()
     assert.ok(steps.some(({ opcode }) => opcode === 'Program'))
-    // With either, SQLite has to be able to abort the statement alone. 2 is OE_Abort.
+    // With a function or OE_Abort (2), SQLite has to be able to abort the statement alone.
     const aborting = steps.filter(({ opcode, p2 }) => {
       const name = String(opcode)
-      return /Function|PureFunc/.test(name) || (name.startsWith('Halt') && p2 === 2)
+      return /Function|PureFunc|OpenEphemeral/.test(name) || (name.startsWith('Halt') && p2 === 2)
     })
     assert.deepEqual(aborting, [])
     database.close()

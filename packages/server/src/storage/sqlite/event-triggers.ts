@@ -8,7 +8,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { identifier, type RecordedRow, type SnapshotColumn } from '../sql/columns.ts'
 import type { Attribution, TableTrigger } from '../sql/dialect.ts'
-import { changeKind, changeTime, type EventSpec, formerKind } from '../sql/event-columns.ts'
+import { changeKind, type EventSpec, formerKind, timeOf } from '../sql/event-columns.ts'
 
 const idFunction = 'resourced_event_id'
 const timeFunction = 'resourced_event_time'
@@ -76,56 +76,54 @@ function triggerOf(table: string, name: string, when: string, body: readonly str
 
 type Columns = EventSpec['columns']
 
-/** The statement that keeps a state as a revision. */
-function revise(...[table, columns, row, kind, at, origin]: [string, Columns, 'new' | 'old', ...string[]]): string {
-  return `insert or fail into "revisions"
-      (id, collection, record_id, kind, caller, request_id, version, record, created_at, updated_at, _revision)
-      select ${id}, '${table}', ${row}.id, ${kind}, ${origin},
-        ${snapshot(row, columns)}, ${at}, ${at}, ${row}._revision`
+const revise = `insert or fail into "revisions"
+      (id, collection, record_id, kind, caller, request_id, version, record, created_at, updated_at, _revision)`
+
+function revisionsOf(table: string): string {
+  return `from "revisions" where record_id = old.id and collection = '${table}'`
 }
 
-function lastOf(table: string, column: string): string {
-  return `(select ${column} from "revisions" where record_id = old.id
-    and collection = '${table}' order by created_at desc, _row desc limit 1)`
+const createdKind = "'created'"
+
+/** The values of a revision that keeps a state. Only one of a new record has none before it. */
+function revisionOf(table: string, columns: Columns, row: 'new' | 'old', kind: string, origin: string): string {
+  // The times of a record's states never go back.
+  const times = `select ${timeOf(row)} as at union all select max(created_at) ${revisionsOf(table)}`
+  const at = kind === createdKind ? timeOf(row) : `(select max(at) from (${times}))`
+  return `${id}, '${table}', ${row}.id, ${kind}, ${origin}, ${snapshot(row, columns)}, ${at}, ${at}, ${row}._revision`
 }
 
-/** Keeps the state before a change, without its end. */
-function reviseFormer(table: string, columns: Columns): string {
-  return revise(table, columns, 'old', formerKind, 'coalesce(old.deleted_at, old.updated_at)', 'null, null, null')
+/** The values of the revision of a state before a change. */
+function formerOf(table: string, columns: Columns): string {
+  return revisionOf(table, columns, 'old', formerKind, 'null, null, null')
 }
 
 function isUnkept(table: string): string {
-  return `old._revision is not ${lastOf(table, '_revision')}`
+  return `old._revision is not (select _revision ${revisionsOf(table)} order by created_at desc, _row desc limit 1)`
 }
 
 /** See `Dialect.keepState`. */
 export function keepState(table: string, columns: Columns, record: string): Sql {
-  const from = raw(`${reviseFormer(table, columns)} from ${identifier(table)} as old where ${isUnkept(table)}`)
-  return sql`${from} and old.id = ${record}`
+  const former = `select ${formerOf(table, columns)} from ${identifier(table)} as old where ${isUnkept(table)}`
+  return sql`${raw(`${revise} ${former}`)} and old.id = ${record}`
 }
 
 function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
   const { caller, request, version } = attributionFunctions
   const known = `(select ${caller}()), (select ${request}()), (select ${version}())`
+  // Single values: from a select that reads the same table, SQLite would first copy the row into another one.
+  const kept = (kind: string) => `${revise} values (${revisionOf(table, columns, 'new', kind, known)})`
   const on = `on ${identifier(table)} for each row`
+  const isChange = `(new.deleted_at is null or old.deleted_at is null) and
+    (old._revision <> new._revision or (new.deleted_at is null) <> (old.deleted_at is null))`
   return [
-    triggerOf(table, 'added', `after insert ${on} when new.deleted_at is null`, [
-      revise(table, columns, 'new', "'created'", 'new.updated_at', known),
+    triggerOf(table, 'added', `after insert ${on} when new.deleted_at is null`, [kept(createdKind)]),
+    // The state before, where it was not kept: the history begins with this change.
+    triggerOf(table, 'begun', `before update ${on} when ${isChange} and ${isUnkept(table)}`, [
+      `${revise} values (${formerOf(table, columns)})`,
     ]),
-    triggerOf(
-      ...([table, 'altered'] as const),
-      `after update ${on} when (new.deleted_at is null or old.deleted_at is null) and
-        (old._revision <> new._revision or (new.deleted_at is null) <> (old.deleted_at is null))`,
-      [
-        // The state before, where it was not kept: the history begins with this change.
-        `${reviseFormer(table, columns)} where ${isUnkept(table)}`,
-        // The times of a record's states never go back.
-        revise(table, columns, 'new', changeKind, `max(${changeTime('max')}, ${lastOf(table, 'created_at')})`, known),
-      ],
-    ),
-    triggerOf(table, 'erased', `after delete ${on}`, [
-      `delete from "revisions" where record_id = old.id and collection = '${table}'`,
-    ]),
+    triggerOf(table, 'altered', `after update ${on} when ${isChange}`, [kept(changeKind)]),
+    triggerOf(table, 'erased', `after delete ${on}`, [`delete ${revisionsOf(table)}`]),
   ]
 }
 
