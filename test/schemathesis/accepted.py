@@ -64,8 +64,8 @@ def is_beyond_schema(case, error):
     label, code, pointer = case.operation.label, error.get("code"), error.get("pointer")
     # A nested creation may name its parent only as the address does.
     is_nested = re.match(r"POST /[^/]+/{id}/[^/]+$", label) and "as in the address" in error.get("message", "")
-    # Each field may be sorted by once.
-    is_repeated = error.get("parameter") == "sort" and "twice" in error.get("message", "")
+    # Each field may be sorted by once, and relevance goes with words to search for.
+    is_repeated = error.get("parameter") == "sort" and re.search("twice|beside q", error.get("message", ""))
     # A zone is one that the server knows, and goes with a day in a filter.
     is_zone = error.get("parameter") == "timezone" or pointer == "/timezone"
     # A decimal may be sent as a number, whose digits before the point no schema counts.
