@@ -59,10 +59,10 @@ describe('the packed package', { skip: cannotRun }, () => {
     )
   })
 
-  test('is at most 3 MB packed, and 40 MB installed with all that it needs', async () => {
+  test('is at most 3.2 MB packed, and 40 MB installed with all that it needs', async () => {
     const packed = (await stat(consumer.tarball)).size
     const installed = await sizeOnDisk(join(consumer.folder, 'node_modules'))
-    assert.ok(packed <= 3_000_000, `The tarball has ${packed} bytes.`)
+    assert.ok(packed <= 3_200_000, `The tarball has ${packed} bytes.`)
     assert.ok(installed <= 40_000_000, `It takes ${installed} bytes installed.`)
   })
 
