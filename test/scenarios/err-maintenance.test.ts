@@ -215,8 +215,11 @@ it('ERR-6: jobs begin no batch during maintenance, finish the running one, and c
   const id = await longWork(current)
   const { step } = app.storage.jobs
   let batches = 0
+  const answered = Promise.withResolvers<void>()
   Object.assign(app.storage.jobs, {
     step: async (...given: Parameters<typeof step>) => {
+      // Until then the request holds the work, and a step does nothing.
+      await answered.promise
       batches++
       // It comes in the middle of the first batch.
       if (batches === 1) await turnOn(current)
@@ -224,6 +227,7 @@ it('ERR-6: jobs begin no batch during maintenance, finish the running one, and c
     },
   })
   const { json } = await send({ method: 'DELETE', path: `/v1/companies/${id}` })
+  answered.resolve()
   while (batches === 0) await sleep(1)
   await app.runner.idle()
   await app.runner.idle()
