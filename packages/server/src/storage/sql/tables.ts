@@ -332,14 +332,16 @@ const work = system(
   ['task'],
 )
 
-/** Records that a job has still to process, in order, and the former values of those that it has changed (BLK-3). */
+/**
+ * Records that a job has still to process, in order, by id. The id of a record that it has changed is followed by the
+ * values that it has replaced (BLK-3).
+ */
 function queue({ indexesRowNumber }: Layout): TableSpec {
   const columns = [
     column('_row', 'integer', 'row'),
     column('job', 'string', 'not null'),
     column('collection', 'string', 'not null'),
     column('record', 'string', 'not null'),
-    column('former', 'json', 'none'),
   ]
   const byJob = index(columns, 'resourced_queue', indexesRowNumber ? ['job', '_row'] : ['job'], false, 'everything')
   return { ...system('resourced_queue', columns), indexes: [byJob] }

@@ -63,20 +63,27 @@ export function* change(context: SqlContext, { job, state, size }: Window): Afte
   if (update === undefined) return undoing(state, redeclared)
   const rowOf = new Map(rows.map(({ record, _row }) => [String(record), Number(_row)]))
   const keep = (id: string, former: RecordValues) =>
-    ignoringRows(sql`update resourced_queue set former = ${JSON.stringify(former)} where _row = ${rowOf.get(id)}`)
+    ignoringRows(sql`update resourced_queue set record = ${id + JSON.stringify(former)} where _row = ${rowOf.get(id)}`)
   const refused = yield* changeEach(context, update, [...rowOf.keys()], keep)
   if (refused.length > 0) return undoing(state, brokenBy(refusalOf(update, refused)))
   const done = state.done + rows.length
   return { ...state, done, taken: done, at: Number(rows.at(-1)?.['_row']) }
 }
 
+/** The length of a UUID as text: what follows the id of a record are its former values. */
+const idLength = 36
+
+function formerOf(record: string): readonly [id: string, values: RecordValues] {
+  return [record.slice(0, idLength), JSON.parse(record.slice(idLength)) as RecordValues]
+}
+
 /** Restores the next records. */
 export function* revert(context: SqlContext, { job, state, size }: Window): After {
-  const changed = sql`job = ${job} and _row > ${state.at} and _row <= ${state.roots} and former is not null`
-  const rows = yield sql`select _row, record, former from resourced_queue where ${changed} order by _row limit ${size}`
+  const changed = sql`job = ${job} and _row > ${state.at} and _row <= ${state.roots} and length(record) > ${idLength}`
+  const rows = yield sql`select _row, record from resourced_queue where ${changed} order by _row limit ${size}`
   const resource = context.catalog.resources.get(state.collection)
   if (rows.length === 0 || resource === undefined) return 'ended'
-  const former = new Map(rows.map((row) => [String(row['record']), JSON.parse(String(row['former'])) as RecordValues]))
+  const former = new Map(rows.map(({ record }) => formerOf(String(record))))
   const ids = [...former.keys()]
   const gone = yield* goneTargets(context, resource, [...former.values()])
   for (const [id, { record }] of yield* lockRecords(context, { resource, permitted: always }, ids)) {
