@@ -115,9 +115,12 @@ async function carryOut(authorized: Authorized, progress: Progress): Promise<Htt
   const reading = { request, target, version, query, knownQueries: app.knownQueries, isStream: form === 'stream' }
   const read = readWithoutBody(reading) ?? (await readWithBody(reading))
   timing?.mark('read')
-  const counted = await countChanges(authorized, changesIn(read))
-  progress.reached = counted
-  if (counted.rate?.refusal !== undefined) throw counted.rate.refusal
+  const changes = changesIn(read)
+  if (changes > 0) {
+    const counted = await countChanges(authorized, changes)
+    progress.reached = counted
+    if (counted.rate?.refusal !== undefined) throw counted.rate.refusal
+  }
   const { authorize } = app.catalog
   const input =
     authorize !== undefined && read.kind === 'transaction'
