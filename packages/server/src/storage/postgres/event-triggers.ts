@@ -6,6 +6,7 @@ import sql, { raw, type Sql } from 'sql-template-tag'
 import { identifier, type RecordedRow, type SnapshotColumn } from '../sql/columns.ts'
 import type { Attribution, TableTrigger } from '../sql/dialect.ts'
 import { changeKind, type EventSpec, formerKind, timeOf } from '../sql/event-columns.ts'
+import { triggerFunction } from './trigger-function.ts'
 
 /** The setting of a transaction: empty, `locked` once its first position is announced, or `silent`. */
 const state = 'resourced.events'
@@ -148,26 +149,14 @@ function triggerOf(
   body: (schema: string) => string,
   declared = '',
 ): TableTrigger {
-  const full = identifier(`resourced_${name}_${table}`)
-  // The comment makes a trigger that fires otherwise another one.
-  const definition = (schema: string) => `
--- ${on}
-declare
-  _state text := current_setting('${state}', true);
-  _made text := ${time};${declared}
-begin
+  return triggerFunction(table, name, on, {
+    declared: `_state text := current_setting('${state}', true);
+  _made text := ${time};${declared}`,
+    body: (schema) => `
   if _state = 'silent' then
     return null;
-  end if;${body(schema)}
-  return null;
-end
-`
-  const statements = (schema: string) => [
-    `create or replace function ${schema}.${full}() returns trigger language plpgsql ` +
-      `as $resourced$${definition(schema)}$resourced$`,
-    `create or replace trigger ${full} ${on.replace('@', identifier(table))} execute function ${schema}.${full}()`,
-  ]
-  return { name: `resourced_${name}_${table}`, definition, statements }
+  end if;${body(schema)}`,
+  })
 }
 
 function ofEvents(table: string, { columns, kept, isSoft }: EventSpec): TableTrigger[] {

@@ -15,6 +15,7 @@ import {
   summarizedColumns,
   summaryName,
 } from '../sql/kept-summaries.ts'
+import { forEachStatement, triggerFunction } from './trigger-function.ts'
 
 /** A transaction begins with one of so many slots, by its connection. */
 export const slots = 16
@@ -32,13 +33,10 @@ export function summaryTriggers(table: string, specs: readonly SummarySpec[]): T
   const columns = summarizedColumns(specs).map(identifier)
   const rows = (from: string, count: 1 | -1) =>
     `select ${[`${count} as _count`, ...columns].join(', ')} from ${from} where deleted_at is null`
-  const trigger = (name: string, on: string, changed: readonly string[]): TableTrigger => {
-    const full = identifier(`resourced_kept_${name}_${table}`)
-    const definition = (schema: string) => `
--- ${on}
-declare
-  _slot integer := pg_backend_pid() & ${slots - 1};
-begin
+  const trigger = (name: keyof typeof forEachStatement, changed: readonly string[]) =>
+    triggerFunction(table, `kept_${name}`, forEachStatement[name], {
+      declared: `_slot integer := pg_backend_pid() & ${slots - 1};`,
+      body: (schema) => `
   while not pg_try_advisory_xact_lock(${slotLock(`${schema}.${summariesTable}`, '_slot')}) loop
     -- There are fewer transactions than slots, however many have the first ones.
     _slot := _slot + ${slots};
@@ -49,24 +47,10 @@ begin
       from (${specs.flatMap((spec) => figuresOf(table, spec)).join(' union all ')}) figures
       where count <> 0 or total <> 0
     on conflict (${figureKey.join(', ')}) do update set count = kept.count + excluded.count,
-      total = (kept.total::numeric + excluded.total::numeric)::text;
-  return null;
-end
-`
-    const statements = (schema: string) => [
-      `create or replace function ${schema}.${full}() returns trigger language plpgsql ` +
-        `as $resourced$${definition(schema)}$resourced$`,
-      `create or replace trigger ${full} ${on.replace('@', identifier(table))} for each statement ` +
-        `execute function ${schema}.${full}()`,
-    ]
-    return { name: `resourced_kept_${name}_${table}`, definition, statements }
-  }
+      total = (kept.total::numeric + excluded.total::numeric)::text;`,
+    })
   const [added, removed] = [rows('new_rows', 1), rows('old_rows', -1)]
-  return [
-    trigger('added', 'after insert on @ referencing new table as new_rows', [added]),
-    trigger('changed', 'after update on @ referencing old table as old_rows new table as new_rows', [removed, added]),
-    trigger('removed', 'after delete on @ referencing old table as old_rows', [removed]),
-  ]
+  return [trigger('added', [added]), trigger('changed', [removed, added]), trigger('removed', [removed])]
 }
 
 /** Selects what changed rows add to the figures of a summary. */

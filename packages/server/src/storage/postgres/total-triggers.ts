@@ -4,6 +4,7 @@ import type { TableTrigger } from '../sql/dialect.ts'
 import { nextClockSql, nextRevisionSql } from '../sql/marks.ts'
 import { boundOfTotal, type TotalSpec } from '../sql/totals.ts'
 import { slots } from './summary-triggers.ts'
+import { forEachStatement, triggerFunction } from './trigger-function.ts'
 
 /** The code of the error of a sum that is too large; its message is the name of the field that is added up. */
 export const totalTooLargeCode = 'RS001'
@@ -14,33 +15,21 @@ export function totalTriggers(table: string, specs: readonly TotalSpec[]): Table
   const rows = (from: string, factor: 1 | -1, { reference, amount }: TotalSpec) =>
     `select ${identifier(reference)} as _parent, ${factor} * ${identifier(amount)}::numeric as _amount from ${from}
         where deleted_at is null and ${identifier(reference)} is not null and ${identifier(amount)} is not null`
-  const trigger = (name: string, on: string, changed: (spec: TotalSpec) => readonly string[]): TableTrigger => {
-    const full = identifier(`resourced_total_${name}_${table}`)
-    const definition = (schema: string) => `
--- ${on}
-declare
-  _now text := to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
-  _large boolean;
-begin
-${specs.map((spec) => changeOf(schema, spec, changed(spec))).join('\n')}
-  return null;
-end
-`
-    const statements = (schema: string) => [
-      `create or replace function ${schema}.${full}() returns trigger language plpgsql ` +
-        `as $resourced$${definition(schema)}$resourced$`,
-      `create or replace trigger ${full} ${on.replace('@', identifier(table))} for each statement ` +
-        `execute function ${schema}.${full}()`,
-    ]
-    return { name: `resourced_total_${name}_${table}`, definition, statements }
-  }
+  const trigger = (name: keyof typeof forEachStatement, changed: (spec: TotalSpec) => readonly string[]) =>
+    triggerFunction(table, `total_${name}`, forEachStatement[name], {
+      declared: `_now text := to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+  _large boolean;`,
+      body: (schema) => `
+${specs.map((spec) => changeOf(schema, spec, changed(spec))).join('\n')}`,
+    })
+  const [added, removed] = [
+    (spec: TotalSpec) => rows('new_rows', 1, spec),
+    (spec: TotalSpec) => rows('old_rows', -1, spec),
+  ] as const
   return [
-    trigger('added', 'after insert on @ referencing new table as new_rows', (spec) => [rows('new_rows', 1, spec)]),
-    trigger('changed', 'after update on @ referencing old table as old_rows new table as new_rows', (spec) => [
-      rows('old_rows', -1, spec),
-      rows('new_rows', 1, spec),
-    ]),
-    trigger('removed', 'after delete on @ referencing old table as old_rows', (spec) => [rows('old_rows', -1, spec)]),
+    trigger('added', (spec) => [added(spec)]),
+    trigger('changed', (spec) => [removed(spec), added(spec)]),
+    trigger('removed', (spec) => [removed(spec)]),
   ]
 }
 
