@@ -22,14 +22,10 @@ export function totalTriggers(table: string, specs: readonly TotalSpec[]): Table
       body: (schema) => `
 ${specs.map((spec) => changeOf(schema, spec, changed(spec))).join('\n')}`,
     })
-  const [added, removed] = [
-    (spec: TotalSpec) => rows('new_rows', 1, spec),
-    (spec: TotalSpec) => rows('old_rows', -1, spec),
-  ] as const
   return [
-    trigger('added', (spec) => [added(spec)]),
-    trigger('changed', (spec) => [removed(spec), added(spec)]),
-    trigger('removed', (spec) => [removed(spec)]),
+    trigger('added', (spec) => [rows('new_rows', 1, spec)]),
+    trigger('changed', (spec) => [rows('old_rows', -1, spec), rows('new_rows', 1, spec)]),
+    trigger('removed', (spec) => [rows('old_rows', -1, spec)]),
   ]
 }
 
