@@ -4,7 +4,7 @@ import {
   type CommandDescription,
   describeProgram,
   type OptionDescription,
-} from '../packages/server/src/cli/command-tree.ts'
+} from '../packages/server/src/cli/completion.ts'
 import { program } from '../packages/server/src/cli/program.ts'
 
 const generated =

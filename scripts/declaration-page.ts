@@ -13,6 +13,7 @@ const titles: Readonly<Record<string, string>> = {
   rule: 'Business rule',
   version: 'Version',
   change: 'Change',
+  tenants: 'Tenants',
   limits: 'Limits',
 }
 

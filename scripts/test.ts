@@ -12,9 +12,11 @@ import { spawn } from 'node:child_process'
 import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
 import { noBrowser } from '../test/browser/chromium.ts'
+import { whyNoCluster } from '../test/failover/cluster.ts'
 import { type Cluster, startCluster } from '../test/postgres/cluster.ts'
 import { type Version, whyNoPostgres } from '../test/postgres/programs.ts'
 import { testFiles } from '../test/postgres/test-files.ts'
+import { buildProgramOfTests } from './package/build-package.ts'
 
 /** When a test runs, by its name. */
 const kindOf = (file: string) =>
@@ -33,7 +35,11 @@ const mayShareProcess = (file: string) =>
   /^(?:test\/scenarios|packages\/(?!server\/src\/(?:server|cli|storage\/sqlite|storage\/postgres)))/.test(file)
 /** They begin before the others, so that none of the longest is left at the end. */
 const isLong = (file: string) =>
-  /^test\/(?:browser|checker|container|crash|documentation|package|power-cut|schemathesis)\//.test(file)
+  /^test\/(?:browser|checker|container|crash|documentation|engines|failover|package|permissions|races|workers)\b/.test(
+    file,
+  )
+/** They begin first: they take minutes, as do many files that share a process. */
+const isLongest = (file: string) => /^test\/(?:schemathesis|package|power-cut)\b|^test\/permissions\./.test(file)
 
 /** Test files that run in the same way, and have one line of results. */
 interface Group {
@@ -70,12 +76,15 @@ const processors = availableParallelism()
 // Many tests wait for most of their time: for a disk, a timer, or a server that starts.
 const lanes = processors + 1
 /** How many runs there are at most while processors have nothing to do. */
-const mostRuns = 2 * processors + 1
+const mostRuns = 3 * processors
 /** How often that is looked at, in milliseconds, and the part of the time in which it makes another run begin. */
-const look = { every: 2_000, idle: 0.25 }
+const look = { every: 1_000, idle: 0.2 }
 // What one test file, or a server that it starts, has compiled, the next need not. Never in a shared folder: Node runs
 // what is there.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../.resourced/compiled')
+
+/** The folder of the program that tests start as a process. */
+const program = join(import.meta.dirname, '../.resourced/program')
 
 const [selection = 'quick', ...words] = process.argv.slice(2)
 const asked: Version = words[0] === '15' ? '15' : '18'
@@ -89,9 +98,13 @@ if (noBrowser !== false) {
   // `npm test` needs Node only; all tests need a browser.
   if (selection === 'rest' || selection === 'release') process.exitCode = 1
 }
+if (whyNoCluster !== undefined && (selection === 'rest' || selection === 'release')) {
+  console.error(`No test of failovers runs: ${whyNoCluster}.`)
+}
 const clusters = new Map<Version, Promise<Cluster>>()
 const durations: { readonly name: string; readonly seconds: number }[] = []
 try {
+  if (given.length === 0) process.env.TEST_COMMAND = await buildProgramOfTests(program)
   const runs = given.length > 0 ? [namedRun()] : (await groupsOf()).flatMap(runsOf)
   if (!(await runAll(runs))) process.exitCode = 1
 } finally {
@@ -156,7 +169,7 @@ async function groupsOf(): Promise<readonly Group[]> {
 
 /** These have groups and commands of their own. */
 function isElsewhere(file: string): boolean {
-  return /^test\/(?:schemathesis|redis)\//.test(file)
+  return /^test\/(?:(?:schemathesis|redis)\/|failover\/.*\.release\.)/.test(file)
 }
 
 /** Files whose servers have four workers, and whose changes are messages between threads. */
@@ -194,8 +207,7 @@ function runsOf(group: Group): Run[] {
 /** @returns whether all tests have passed */
 async function runAll(runs: readonly Run[]): Promise<boolean> {
   // A lane that took a long one last would end long after the others.
-  const [long, short] = [runs.filter(isLongRun), runs.filter((run) => !isLongRun(run))]
-  const waiting = [...long, ...short]
+  const waiting = runs.toSorted((one, other) => rankOf(one) - rankOf(other))
   const tallies = new Map<Group, Tally>()
   for (const { group } of runs) {
     const tally = tallies.get(group) ?? { unfinished: 0, passed: 0, failed: 0, skipped: 0, seconds: 0 }
@@ -220,9 +232,9 @@ async function runAll(runs: readonly Run[]): Promise<boolean> {
   }, look.every)
   while (running.size > 0) await Promise.race(running)
   clearInterval(timer)
-  const longest = durations.toSorted((one, other) => other.seconds - one.seconds).slice(0, 8)
-  if (longest.length > 1)
-    console.log(`The longest: ${longest.map(({ name, seconds }) => `${name} ${seconds.toFixed(0)} s`).join(', ')}`)
+  const longest = durations.toSorted((one, other) => other.seconds - one.seconds).slice(0, 10)
+  const lines = longest.map(({ name, seconds }) => `${seconds.toFixed(0).padStart(6)} s  ${name}`)
+  if (lines.length > 1) console.log(['The longest:', ...lines].join('\n'))
   return passed
 }
 
@@ -240,8 +252,10 @@ function idleMeter(): () => number {
   }
 }
 
-function isLongRun({ group, files }: Run): boolean {
-  return group.shared === true || files.some(isLong)
+/** When a run begins: before those of a higher rank. */
+function rankOf({ group, files }: Run): number {
+  if (group.shared === true || files.some(isLongest)) return 0
+  return files.some(isLong) ? 1 : 2
 }
 
 /** @returns whether its tests have passed */

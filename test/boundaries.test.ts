@@ -217,15 +217,16 @@ const planted: readonly { name: string; file: string; text: string; expect: stri
   },
   {
     name: 'a type, over several lines',
-    file: 'server/src/http/ranges.ts',
+    file: 'server/src/http/preconditions.ts',
     text: "import type {\n  Field,\n  Resource,\n} from 'resourced-contract/model/resource'\n",
-    expect: 'packages/server/src/http/ranges.ts:1 imports resourced-contract/model/resource: http may not import model',
+    expect:
+      'packages/server/src/http/preconditions.ts:1 imports resourced-contract/model/resource: http may not import model',
   },
   {
     name: 'a type inside a signature',
-    file: 'server/src/http/ranges.ts',
+    file: 'server/src/http/preconditions.ts',
     text: "export function a(b: import('../plan/plan.ts').Plan) {}\n",
-    expect: 'packages/server/src/http/ranges.ts:1 imports ../plan/plan.ts: http may not import plan',
+    expect: 'packages/server/src/http/preconditions.ts:1 imports ../plan/plan.ts: http may not import plan',
   },
   {
     name: 'a re-export',
@@ -249,7 +250,7 @@ const planted: readonly { name: string; file: string; text: string; expect: stri
   {
     name: 'the fields of http',
     file: 'server/src/policy/caller.ts',
-    text: "import { x } from 'resourced-contract/fields/http-date'\n",
+    text: "import { x } from 'resourced-contract/fields/header-fields'\n",
     expect: undefined,
   },
   {

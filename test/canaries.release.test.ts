@@ -8,10 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { newKey } from '../packages/server/src/policy/api-keys.ts'
+import { commandFile } from './command-file.ts'
 
-const program = fileURLToPath(new URL('../packages/server/src/cli/main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'resourced-canaries-'))
 after(() => rmSync(folder, { recursive: true }))
 const canary = 'canary-7f3a91'
@@ -35,7 +34,7 @@ writeFileSync(
 
 function run(given: readonly string[], variables: Readonly<Record<string, string>> = {}) {
   const options = { cwd: folder, encoding: 'utf8', env: { ...env, ...variables }, timeout: 20_000 } as const
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...given], options)
+  const { status, stdout, stderr } = spawnSync(process.execPath, [commandFile, ...given], options)
   return { status, said: stdout + stderr }
 }
 
@@ -82,7 +81,7 @@ test('SEC-3: a password that Redis rejects and repeats is not printed', async ()
   const { port } = server.address() as AddressInfo
   const password = `${canary}/é`
   for (const given of [`:${encodeURIComponent(password)}@127.0.0.1:${port}`, `127.0.0.1:${port}?password=${canary}`]) {
-    const child = spawn(process.execPath, [program, 'serve', '--http', '--port', '0', '--database', database], {
+    const child = spawn(process.execPath, [commandFile, 'serve', '--http', '--port', '0', '--database', database], {
       ...{ cwd: folder, env: { ...env, REDIS_URL: `redis://${given}` } },
     })
     let said = ''

@@ -10,11 +10,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { allCommands, type CommandDescription, describeProgram } from '../packages/server/src/cli/command-tree.ts'
+import { allCommands, type CommandDescription, describeProgram } from '../packages/server/src/cli/completion.ts'
 import { program } from '../packages/server/src/cli/program.ts'
+import { commandFile } from './command-file.ts'
 
-const main = fileURLToPath(new URL('../packages/server/src/cli/main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'errors-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -35,7 +34,7 @@ const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/
 
 function run(given: readonly string[]) {
   const options = { cwd: folder, encoding: 'utf8', env, timeout: 120_000, input: '' } as const
-  return spawnSync(process.execPath, [main, ...given], options)
+  return spawnSync(process.execPath, [commandFile, ...given], options)
 }
 
 const files = () => readdirSync(folder, { recursive: true }).toSorted()
@@ -155,7 +154,7 @@ describe('the reader of the output', () => {
     'schema',
   ]) {
     test(`may close the pipe: ${line}`, async () => {
-      const child = spawn(process.execPath, [main, ...line.split(' ')], { cwd: folder, env })
+      const child = spawn(process.execPath, [commandFile, ...line.split(' ')], { cwd: folder, env })
       child.stdout.destroy()
       let said = ''
       child.stderr.on('data', (text) => {
@@ -169,7 +168,7 @@ describe('the reader of the output', () => {
   }
 
   test('may be a full disk', { skip: existsSync('/dev/full') ? false : 'there is no /dev/full' }, () => {
-    const command = `"${process.execPath}" "${main}" openapi > /dev/full`
+    const command = `"${process.execPath}" "${commandFile}" openapi > /dev/full`
     const { status, stderr } = spawnSync('sh', ['-c', command], { cwd: folder, encoding: 'utf8', env })
     assert.deepEqual(
       { status, stderr },

@@ -19,6 +19,7 @@ const ofSqlite: Readonly<Record<string, string>> = {
   'packages/server/src/storage/transactions/event-totals.test.ts': 'reads the plan of a query of SQLite',
   'packages/server/src/storage/transactions/export-csv.test.ts': 'reads values through the engine of SQLite',
   'test/atlas.slow.test.ts': 'the example fills a file and takes it into use by renaming it',
+  'test/backups/litestream.slow.test.ts': 'is about a copy of the file',
   'test/canaries.release.test.ts': 'is about what the command says; one file will do',
   'test/command-errors.slow.test.ts': 'is about what the commands print; a file is enough',
   'test/crash/deletion.slow.test.ts': 'fills a file past the storage, and copies it for each kill',

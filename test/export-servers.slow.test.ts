@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { commandFile } from './command-file.ts'
 import { createKey, type ServerProcess, startServer } from './durability/command.ts'
 import { diary } from './durability/declaration.ts'
 import { newDatabase } from './engine.ts'
@@ -38,7 +39,7 @@ function importFolders(): void {
     }),
   )
   writeFileSync(file, lines.join('\n'))
-  const command = [join(import.meta.dirname, '../packages/server/src/cli/main.js'), 'import', 'folders', file]
+  const command = [commandFile, 'import', 'folders', file]
   const options = ['--declaration', join(folder, 'diary.json'), '--database', address, '--database-unsafe']
   const { status, stderr } = spawnSync(process.execPath, [...command, ...options], { encoding: 'utf8' })
   assert.equal(status, 0, stderr)

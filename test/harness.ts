@@ -174,7 +174,7 @@ const judges = new WeakMap<InterfaceDeclaration, VersionsJudge>()
  * DOC-1: every answer of every scenario must fit the document of its version; one judge serves all trials of a
  * declaration.
  */
-function judgeOf(declaration: InterfaceDeclaration, versions: Versions): VersionsJudge {
+export function judgeOf(declaration: InterfaceDeclaration, versions: Versions): VersionsJudge {
   const judge = judges.get(declaration) ?? judgeVersions(versions)
   judges.set(declaration, judge)
   return judge

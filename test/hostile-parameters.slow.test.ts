@@ -218,8 +218,10 @@ describe('parameters at their limits', () => {
       await current.make('things', { title: `some words w${index}`, size: index })
     id = (await current.make('things', { title: 'patched', payload: 1 })).id
     // What a body of a mebibyte takes that is read, judged, stored and answered, here and now.
-    const body = { title: 'x', payload: repeat(100_000, (index) => index) }
-    plain = await quickest({ name: '', path: '/v1/things', body, status: 201 })
+    const body = { title: 'x', payload: repeat(10_000, (index) => `${index}`.padEnd(90)) }
+    const request = post('', 'things', body, 201)
+    assert.equal((await ask(request, bytesOf(request))).status, 201)
+    plain = await quickest(request)
   })
   after(() => current.close())
 
@@ -238,14 +240,15 @@ describe('parameters at their limits', () => {
 
   const bytesOf = ({ body }: Hostile) => Buffer.from(body === undefined ? '' : JSON.stringify(body))
 
-  /** Milliseconds: others may have the machine now and then. */
+  /** Milliseconds for which this thread computes, however busy the machine is. */
   async function quickest(hostile: Hostile): Promise<number> {
     let least = Number.POSITIVE_INFINITY
     const bytes = bytesOf(hostile)
     for (let round = 0; round < 4; round++) {
-      const started = performance.now()
+      const before = process.threadCpuUsage()
       await ask(hostile, bytes)
-      least = Math.min(least, performance.now() - started)
+      const { user, system } = process.threadCpuUsage(before)
+      least = Math.min(least, (user + system) / 1_000)
     }
     return least
   }

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { commandFile } from './command-file.ts'
 import { createKey, type ServerProcess, startServer } from './durability/command.ts'
 import { diary } from './durability/declaration.ts'
 import { newDatabase } from './engine.ts'
@@ -33,7 +34,7 @@ async function start(): Promise<ServerProcess> {
 }
 
 function maintenance(...given: readonly string[]): void {
-  const command = [join(import.meta.dirname, '../packages/server/src/cli/main.js'), 'maintenance', ...given]
+  const command = [commandFile, 'maintenance', ...given]
   const options = ['--database', address]
   const { status, stderr } = spawnSync(process.execPath, [...command, ...options], { encoding: 'utf8' })
   assert.equal(status, 0, stderr)

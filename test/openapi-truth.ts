@@ -19,15 +19,28 @@ const everywhere = new Set([
   ...['Content-Encoding', 'Content-Type', 'Server-Timing', 'Strict-Transport-Security', 'X-Content-Type-Options'],
 ])
 
+const options = { strict: false, allErrors: true, logger: false } as const
+const schemas = new Ajv2020(options)
+const sound = new WeakSet<object>()
+
+/** Fails where a value is not a JSON Schema. */
+function requireSchema(schema: Json): void {
+  if (sound.has(schema)) return
+  assert.ok(schemas.validateSchema(schema), `${schemas.errorsText()}: ${JSON.stringify(schema)}`)
+  sound.add(schema)
+}
+
 /**
  * Makes the judge of a document. Schemas are compiled when first needed, once.
  *
  * @param document an OpenAPI 3.1 document
  */
 export function judgeBy(document: Json): Judge {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false })
+  // The schema of schemas is compiled once for all documents.
+  const ajv = new Ajv2020({ ...options, validateSchema: false })
   addDecimalMultiples(ajv)
   formats.default(ajv)
+  requireSchema(document)
   ajv.addSchema(document, 'document')
   ajv.addSchema(selected(document), 'selected')
   const find = (node: Json): Json =>
@@ -39,6 +52,7 @@ export function judgeBy(document: Json): Judge {
             .reduce((at: Json, step: string) => at[stepOf(step)], document),
         )
       : node
+  const templateOf = templatesOf(document)
   const validators = new Map<string, ValidateFunction>()
   const check = (pointer: string, value: unknown, what: string) => {
     let validate = validators.get(pointer)
@@ -61,7 +75,7 @@ export function judgeBy(document: Json): Judge {
       assert.ok((Allow !== undefined || isPreflight) && response.body === undefined, what)
       return
     }
-    const place = placeOf(document, method, target, response)
+    const place = placeOf(document, templateOf(target), method, target, response)
     assert.ok(place !== undefined, `${what} is not in the document: ${String(response.body)}`)
     const { pointer } = place
     const declared = find({ $ref: `#${pointer}` })
@@ -73,6 +87,7 @@ export function judgeBy(document: Json): Judge {
         continue
       const header = find(common[name] ?? declared.headers?.[name])
       assert.ok(header !== undefined, `${what} has the header field ${name}, which the document does not tell`)
+      requireSchema(header.schema)
       const whole = header.schema.type === 'integer' ? Number(value) : value
       assert.ok(ajv.validate(header.schema, whole), `${what}: ${name}: ${value} does not fit the document`)
     }
@@ -115,9 +130,14 @@ interface Place {
 }
 
 /** Where the document describes an answer: what no path has is a problem all the same. */
-function placeOf(document: Json, method: string, target: string, { status, body }: HttpResponse): Place | undefined {
+function placeOf(
+  document: Json,
+  path: string | undefined,
+  method: string,
+  target: string,
+  { status, body }: HttpResponse,
+): Place | undefined {
   const problems = document['x-problems']
-  const path = templateOf(document, target)
   // Methods are case-sensitive: what is called `get` has no operation.
   const operation = path && document.paths[path][operationOf(method, status)]
   const isOpen = operation?.security?.length === 0
@@ -193,18 +213,18 @@ function checkProblem(document: Json, codes: readonly string[], status: number, 
   assert.equal(known[code].status, status, `${what}: ${body.code}`)
 }
 
-/** The path of the document that a request target is an instance of. */
-function templateOf(document: Json, target: string): string | undefined {
-  const asked = target.split('?')[0] as string
-  for (const [template, item] of Object.entries<Json>(document.paths)) {
+/** Finds the path of the document that a request target is an instance of. The paths are split into steps once. */
+function templatesOf(document: Json): (target: string) => string | undefined {
+  const paths = Object.entries<Json>(document.paths).map(([template, item]) => {
     const base = (item.servers ?? document.servers)[0].url.replace(/\/$/, '')
-    const expected = `${base}${template}`.split('/')
-    const given = asked.split('/').map(unescaped)
-    if (expected.length !== given.length) continue
+    return { template, steps: `${base}${template}`.split('/') }
+  })
+  const byLength = Map.groupBy(paths, ({ steps }) => steps.length)
+  return (target) => {
+    const given = (target.split('?')[0] as string).split('/').map(unescaped)
     const fits = (step: string, index: number) => step === given[index] || (step.startsWith('{') && given[index] !== '')
-    if (expected.every(fits)) return template
+    return byLength.get(given.length)?.find(({ steps }) => steps.every(fits))?.template
   }
-  return undefined
 }
 
 /** A step without escapes: those that nobody needs lead to the same place. */

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openMaintenance } from '../packages/server/src/server/open-database.ts'
+import { commandFile } from './command-file.ts'
 import { startServer } from './durability/command.ts'
 import { diary } from './durability/declaration.ts'
 import { newDatabase } from './engine.ts'
@@ -17,13 +18,7 @@ writeFileSync(join(folder, 'diary.json'), JSON.stringify(diary))
 after(() => rmSync(folder, { recursive: true }))
 
 function purge(words: readonly string[], database = address) {
-  const command = [
-    join(import.meta.dirname, '../packages/server/src/cli/main.js'),
-    'purge',
-    ...words,
-    '--database',
-    database,
-  ]
+  const command = [commandFile, 'purge', ...words, '--database', database]
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8', cwd: folder })
   return { status, stdout, stderr }
 }

@@ -10,17 +10,13 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Outcome } from '../packages/server/src/plan/outcome.ts'
-import type { ReadPage, ReadRecord, ReadSummary } from '../packages/server/src/plan/plan.ts'
 import { readEpochs, sqlContext } from '../packages/server/src/storage/sql/context.ts'
 import { Connection } from '../packages/server/src/storage/sqlite/connection.ts'
 import { sqlite } from '../packages/server/src/storage/sqlite/dialect.ts'
 import { openSqlite } from '../packages/server/src/storage/sqlite/storage.ts'
 import type { Storage } from '../packages/server/src/storage/storage.ts'
 import { Memory } from '../packages/server/src/storage/transactions/memory.ts'
-import { isIncluding, readIncluding } from '../packages/server/src/storage/transactions/read-including.ts'
-import { readPage } from '../packages/server/src/storage/transactions/read-page.ts'
-import { readRecord } from '../packages/server/src/storage/transactions/read-record.ts'
-import { readSummary } from '../packages/server/src/storage/transactions/read-summary.ts'
+import { readAnew } from '../packages/server/src/storage/transactions/read-page.ts'
 import { completeVersions, type Versions } from '../packages/server/src/versions/versions.ts'
 import { Known } from './differential/known.ts'
 import { pick, type Random, randomFrom } from './durability/random.ts'
@@ -50,14 +46,6 @@ function compared(storage: Storage, versions: Versions, path: string, comparison
   const connection = new Connection(path, { readOnly: true })
   const opened = { catalog: versions.stored, dialect: sqlite, epochs: connection.run(readEpochs()) }
   const context = sqlContext({ ...opened, tagSecret: storage.cursorSecret })
-  const readAnew = (plan: ReadRecord | ReadPage | ReadSummary): Outcome => {
-    const memory = new Memory()
-    if (plan.kind !== 'read-summary' && isIncluding(plan)) return connection.run(readIncluding(context, memory, plan))
-    if (plan.kind === 'read-record') return connection.run(readRecord(context, undefined, plan))
-    return connection.run(
-      plan.kind === 'read-page' ? readPage(context, memory, plan) : readSummary(context, memory, plan),
-    )
-  }
   const given = new WeakSet<Outcome>()
   return {
     ...storage,
@@ -71,7 +59,7 @@ function compared(storage: Storage, versions: Versions, path: string, comparison
         await turn()
         const before = connection.value('pragma data_version')
         const outcome = await storage.run(plan, ...rest)
-        const anew = readAnew(plan)
+        const anew: Outcome = connection.run(readAnew(context, new Memory(), plan))
         // A thread may have committed in between.
         if (connection.value('pragma data_version') !== before) continue
         assert.deepEqual(outcome, anew)

@@ -2,7 +2,7 @@
  * Lets threads of a server end, hang or fail, because no signal reaches one thread of a process. As a module that Node.js
  * loads first (`--import`) it runs in each thread; a test asks through a file and SIGUSR2.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BroadcastChannel, isMainThread, workerData } from 'node:worker_threads'
 import type { ServerProcess } from './durability/command.ts'
@@ -10,7 +10,7 @@ import type { ServerProcess } from './durability/command.ts'
 /** What happens to a thread, by its number: 0 is the thread that writes. */
 export interface ThreadFault {
   readonly thread: number
-  /** `hang`: it does nothing for so many milliseconds. */
+  /** `hang`: it does nothing for so many milliseconds, or until its file is removed (`hangFile`). */
   readonly how: 'exit' | 'throw' | { readonly hang: number }
 }
 
@@ -25,6 +25,11 @@ export function failThread({ child }: ServerProcess, folder: string, fault: Thre
   writeFileSync(join(folder, 'fault.new.json'), JSON.stringify(fault))
   renameSync(join(folder, 'fault.new.json'), join(folder, 'fault.json'))
   child.kill('SIGUSR2')
+}
+
+/** The file that a thread of a server writes when it begins to hang. */
+export function hangFile({ child }: ServerProcess, folder: string): string {
+  return join(folder, `fault.json.${child.pid}`)
 }
 
 const file = process.env['TEST_THREAD_FAULT']
@@ -44,6 +49,9 @@ function listen(file: string): void {
     if (thread !== number) return
     if (how === 'exit') process.exit(9)
     if (how === 'throw') throw new Error('This thread fails.')
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, how.hang)
+    writeFileSync(`${file}.${process.pid}`, '')
+    const end = Date.now() + how.hang
+    const nothing = new Int32Array(new SharedArrayBuffer(4))
+    while (existsSync(`${file}.${process.pid}`) && Date.now() < end) Atomics.wait(nothing, 0, 0, 20)
   }
 }

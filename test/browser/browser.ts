@@ -111,7 +111,7 @@ export async function openPage(context: TestContext, site: Site, path: string, v
     const text = message.text()
     const status = /responded with a status of (\d{3})/.exec(text)?.[1]
     const isExpected = status === undefined ? isLost(text) : refusals.includes(Number(status))
-    if (message.type() === 'error' && !isExpected) complaints.push(`the page logs: ${text}`)
+    if (message.type() === 'error' && !isExpected) complaints.push(`the page logs: ${text} ${message.location().url}`)
   })
   profile.on('weberror', (error) => complaints.push(`the page throws: ${error.error().message}`))
   profile.on('request', (request) => {

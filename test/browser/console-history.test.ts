@@ -110,6 +110,21 @@ test('HIS-2: the history of a deleted record is found from the recycle bin', { s
   assert.equal(await page.getByRole('button', { name: /^Restore/ }).count(), 0)
 })
 
+test('HIS-4: former states are erased after a confirmation', { skip }, async (context) => {
+  const { page, path } = await desk(context)
+  await page.evaluate(`location.hash = '/-/history${path}'`)
+  await page.getByText('4 states, newest first').waitFor()
+  await page.getByRole('button', { name: 'Erase former states' }).click()
+  const erase = page.getByRole('button', { name: 'Erase', exact: true })
+  assert.equal(await erase.isDisabled(), true)
+  await page.getByLabel('I know that this cannot be undone').check()
+  assert.deepEqual(await axeFindingsEverywhere(page), [])
+  await erase.click()
+  await page.getByText('1 state, newest first').waitFor()
+  await page.getByText('Nothing older is kept.').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Erase former states' }).count(), 0)
+})
+
 test('AUT-11: who may not read the history is not offered it', { skip }, async (context) => {
   const { page, path } = await desk(context, [403], [])
   await page.getByLabel('Title', { exact: true }).waitFor()

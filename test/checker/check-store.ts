@@ -4,12 +4,10 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import type { Difference } from '../../packages/check/src/run/census.ts'
 import type { CaseResult } from '../../packages/check/src/run/check.ts'
+import { commandFile } from '../command-file.ts'
 import { type Members, orders, type Store, type StoreMake, startStore } from './plant/store.ts'
-
-const program = fileURLToPath(new URL('../../packages/server/src/cli/main.js', import.meta.url))
 
 /** The result of a check. */
 export interface Ended {
@@ -37,7 +35,7 @@ export function start(
   store: Pick<Store, 'origin'>,
   ...more: readonly string[]
 ): { readonly child: ChildProcess; readonly end: Promise<Ended> } {
-  const given = [program, 'check', store.origin, '--yes', '--format', 'json', ...more]
+  const given = [commandFile, 'check', store.origin, '--yes', '--format', 'json', ...more]
   const child = spawn(process.execPath, given, { stdio: ['ignore', 'pipe', 'pipe'] })
   const end = async () => {
     let [out, err] = ['', '']

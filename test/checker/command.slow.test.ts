@@ -8,11 +8,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { commandFile } from '../command-file.ts'
 import { type Fault, startPlanted } from './planted.ts'
 import { type Shop, serveShop } from './shop.ts'
-
-const program = fileURLToPath(new URL('../../packages/server/src/cli/main.js', import.meta.url))
 
 /** A proxy in front of the shop that breaks or watches something. */
 const startBefore = (shop: Shop, fault: Pick<Fault, 'plant'>) => startPlanted(shop.serving.origin, fault, shop)
@@ -37,7 +35,7 @@ interface Ended {
 }
 
 function start(given: readonly string[], environment: Readonly<Record<string, string>> = {}): ChildProcess {
-  return spawn(process.execPath, [program, 'check', ...given], {
+  return spawn(process.execPath, [commandFile, 'check', ...given], {
     env: { ...process.env, NO_COLOR: '1', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -62,3 +62,20 @@ it('HIS-3: at reads the record as it was at a time, and never from the cache', a
   await assert.rejects(books.at(id, '2027-01-01T07:59:59Z'), { status: 404 })
   await assert.rejects(books.at(id, 'yesterday'), { status: 400, code: 'MALFORMED_CONDITION' })
 })
+
+it('HIS-4: eraseHistory erases former states, if nobody has changed the record meanwhile', async (context) => {
+  const { books, made, changed } = await book(context)
+  await assert.rejects(books.eraseHistory(made), { status: 412 })
+  await books.eraseHistory(changed)
+  const { data } = await books.revisions(made)
+  assert.deepEqual(
+    data.map(({ kind, record }) => [kind, record]),
+    [['updated', changed]],
+  )
+  // The entity tag is still that of the record.
+  await books.delete(changed)
+  await assert.rejects(books.eraseHistory(made.id), { status: 404 })
+  await books.eraseHistory(made.id, { include_deleted: true })
+  const { pagination } = await books.revisions(made, { include_deleted: true })
+  assert.equal(pagination.total_count, 1)
+})

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { commandFile } from '../command-file.ts'
 import { clientOf, isConnectionLost, type Send } from '../durability/client.ts'
 import { createKey, databaseFile, type ServerProcess, startServer } from '../durability/command.ts'
 import { pick, type Random, randomFrom, seedOfRun } from '../durability/random.ts'
@@ -225,11 +226,10 @@ function parsed(data: unknown): unknown {
 
 /** Imports notes in a process of its own, which is killed too. */
 function startImport(file: string) {
-  const command = join(import.meta.dirname, '../../packages/server/src/cli/main.js')
   const database = address ?? `sqlite:${databaseFile(folder)}`
   const parameters = ['import', 'folders', file, '--database', database, '--subject', 'root']
   const options = ['--declaration', join(folder, 'diary.json')]
-  const child = spawn(process.execPath, [command, ...parameters, ...options], { cwd: folder, stdio: 'ignore' })
+  const child = spawn(process.execPath, [commandFile, ...parameters, ...options], { cwd: folder, stdio: 'ignore' })
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   return { ended, kill: () => child.kill('SIGKILL') }
 }

@@ -9,6 +9,7 @@ import { test } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import { storageFormat } from '../../packages/server/src/storage/migration/schema.ts'
 import { StorageFault } from '../../packages/server/src/storage/storage.ts'
+import { commandFile } from '../command-file.ts'
 import { engine, newDatabase, type TrialDatabase } from '../engine.ts'
 import { query } from '../postgres/query.ts'
 
@@ -66,12 +67,7 @@ test('OPS-2: no command writes to a database with a newer storage format', async
     ['backup', join(folder, 'a.backup')],
   ]
   for (const command of commands) {
-    const given = [
-      join(import.meta.dirname, '../../packages/server/src/cli/main.js'),
-      ...command,
-      '--database',
-      database.address,
-    ]
+    const given = [commandFile, ...command, '--database', database.address]
     const { status, stderr } = spawnSync(process.execPath, given, { cwd: folder, encoding: 'utf8', timeout: 60_000 })
     assert.equal(status, 1, `${command.join(' ')}: ${stderr}`)
     assert.match(stderr, expected, command.join(' '))

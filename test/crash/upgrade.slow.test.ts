@@ -15,6 +15,7 @@ import { hashOfKey, hintOfKey, newKey } from '../../packages/server/src/policy/a
 import { assemble } from '../../packages/server/src/server/app.ts'
 import { MigrationRefused } from '../../packages/server/src/storage/migration/migration-step.ts'
 import { completeVersions } from '../../packages/server/src/versions/versions.ts'
+import { commandFile } from '../command-file.ts'
 import { desk, deskAtFirst } from '../declarations-desk.ts'
 import { newDatabase, type TrialDatabase } from '../engine.ts'
 
@@ -193,14 +194,7 @@ test('VER-2: the command shows and makes the changes that the next version needs
     `export { desk as default } from ${JSON.stringify(join(import.meta.dirname, '../declarations-desk.ts'))}\n`,
   )
   const run = (...options: string[]) => {
-    const args = [
-      join(import.meta.dirname, '../../packages/server/src/cli/main.js'),
-      'migrate',
-      file,
-      '--database',
-      database.address,
-      ...options,
-    ]
+    const args = [commandFile, 'migrate', file, '--database', database.address, ...options]
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
     assert.equal(status, 0, stderr)
     return stdout

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { commandFile } from '../command-file.ts'
 import { freePort } from '../postgres/free-port.ts'
 
 /** A code block of a page. */
@@ -125,10 +126,9 @@ async function placeFor(context: TestContext, database: string | undefined): Pro
   mkdirSync(programs)
   mkdirSync(join(folder, 'work/node_modules'), { recursive: true })
   symlinkSync(join(root, 'packages/server'), join(folder, 'work/node_modules/resourced'))
-  const main = join(root, 'packages/server/src/cli/main.js')
   mkdirSync(join(folder, 'work/node_modules/.bin'))
-  symlinkSync(main, join(folder, 'work/node_modules/.bin/resourced'))
-  const command = `exec '${process.execPath}' '${main}' "$@"`
+  symlinkSync(commandFile, join(folder, 'work/node_modules/.bin/resourced'))
+  const command = `exec '${process.execPath}' '${commandFile}' "$@"`
   const check = '[ "$1" = resourced ] || { echo "npx $1 is not installed here" >&2; exit 1; }'
   const npx = `#!/bin/sh\n${check}\nshift\n${command}\n`
   // The package is in place already.

@@ -9,7 +9,10 @@ export interface Answer {
   readonly json: any
 }
 
-/** Sends one request. Rejects where the connection ends before the answer does. */
+/**
+ * Sends one request. Rejects where the connection ends before the answer does; the error has `isNewConnection` where it
+ * was the first request of the connection.
+ */
 export type Send = (
   method: string,
   path: string,
@@ -37,7 +40,7 @@ export function clientOf(origin: string, key: string, maxSockets = 1): { readonl
           resolve({ status: answer.statusCode ?? 0, headers: answer.headers, json })
         })
       })
-      sent.on('error', reject)
+      sent.on('error', (error) => reject(Object.assign(error, { isNewConnection: !sent.reusedSocket })))
       sent.end(bytes)
     })
   return { send, close: () => agent.destroy() }

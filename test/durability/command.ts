@@ -4,8 +4,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-
-const command = join(import.meta.dirname, '../../packages/server/src/cli/main.js')
+import { commandFile } from '../command-file.ts'
 
 /** A server in a process of its own. */
 export interface ServerProcess {
@@ -52,7 +51,7 @@ export async function startServer(
     'off',
     ...options,
   ]
-  const child = spawn(process.execPath, [command, ...parameters], {
+  const child = spawn(process.execPath, [commandFile, ...parameters], {
     cwd: folder,
     env: { ...environment, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -82,7 +81,7 @@ export async function startServer(
 
 /** Makes an administrator's key with `resourced keys create`. */
 export function createKey(folder: string, database = `sqlite:${databaseFile(folder)}`): string {
-  const parameters = [command, 'keys', 'create', '--subject', 'root', '--roles', 'admin', '--database', database]
+  const parameters = [commandFile, 'keys', 'create', '--subject', 'root', '--roles', 'admin', '--database', database]
   const { status, stdout, stderr } = spawnSync(process.execPath, parameters, {
     encoding: 'utf8',
     env: environment,

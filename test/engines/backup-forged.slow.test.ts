@@ -21,6 +21,7 @@ import { schemaOf } from '../../packages/server/src/storage/migration/stored-sch
 import { moveAll } from '../../packages/server/src/storage/move/move.ts'
 import { StorageFault } from '../../packages/server/src/storage/storage.ts'
 import { forge, shop } from '../backups/backups.ts'
+import { commandFile } from '../command-file.ts'
 import { databaseFor, whyNoDatabase } from '../postgres/database.ts'
 import { query } from '../postgres/query.ts'
 
@@ -426,9 +427,8 @@ test('no trigger of a source runs when it is moved', async () => {
   const declared = join(at, 'shop.ts')
   const fixture = JSON.stringify(new URL('../backups/backups.ts', import.meta.url).href)
   writeFileSync(declared, `import { shop } from ${fixture}\nexport default shop(true)\n`)
-  const program = join(import.meta.dirname, '../../packages/server/src/cli/main.js')
   const given = ['move', '--from', `sqlite:${from}`, '--to', `sqlite:${join(at, 'to.db')}`, '--declaration', declared]
-  const { status, stderr } = spawnSync(process.execPath, [program, ...given], { encoding: 'utf8' })
+  const { status, stderr } = spawnSync(process.execPath, [commandFile, ...given], { encoding: 'utf8' })
   assert.equal(status, 1, stderr)
   assert.match(
     stderr,

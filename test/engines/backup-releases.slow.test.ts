@@ -42,11 +42,14 @@ async function contentsOf(database: string, hasEvents: boolean) {
     })
     const searched = await orders.list({ q: 'new' })
     const numbers = hasEvents ? [made['number']] : []
+    // Earlier events name no request.
+    const events = hasEvents ? (await client['events']!.list({ limit: 100 })).data : []
+    const requests = [events[0], events.at(-1)].flatMap((event) => (event ? [typeof event['request_id']] : []))
     const first = listed.data[0] as Record<string, unknown>
     return {
       ...{ orders: listed.data.length, customers: gone.data.length, deleted: last.deleted_at !== null },
       first: [first['title'], first['price'], first['ratio'], first['open'], first['labels']],
-      ...{ found: found.data.map((order) => order['title']), numbers },
+      ...{ found: found.data.map((order) => order['title']), numbers, requests },
       ...{ restored: restored.id === last.id, searched: searched.data.length },
       back: (await orders.list({ limit: 100 })).data.length,
     }
@@ -68,7 +71,8 @@ for (const name of earlierBackups) {
       const hasEvents = name.includes('events')
       assert.deepEqual(await contentsOf(database, hasEvents), {
         ...{ orders: 16, customers: 5, deleted: true },
-        ...{ first: ['Order 18', '18.50', 6, true, ['a']], found: ['Order 18'], numbers: hasEvents ? [21] : [] },
+        ...{ first: ['Order 18', '18.50', 6, true, ['a']], found: ['Order 18'] },
+        ...{ numbers: hasEvents ? [21] : [], requests: hasEvents ? ['object', 'string'] : [] },
         ...{ restored: true, searched: 1, back: 21 },
       })
     })

@@ -23,11 +23,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { administer } from '../../packages/server/src/server/open-database.ts'
 import { movedTables } from '../../packages/server/src/storage/move/move.ts'
+import { commandFile } from '../command-file.ts'
 import { ask, assertGoesOn, fillAddress, serverOn } from '../move.ts'
 import { databaseFor, whyNoDatabase } from '../postgres/database.ts'
 import { query } from '../postgres/query.ts'
 
-const program = join(import.meta.dirname, '../../packages/server/src/cli/main.js')
 const folder = mkdtempSync(join(tmpdir(), 'resourced-backup-'))
 after(() => rmSync(folder, { recursive: true }))
 
@@ -38,7 +38,7 @@ type Engine = keyof typeof engines
 const without = (...used: readonly Engine[]) => used.includes('postgres') && (whyNoDatabase ?? false)
 
 function start(...given: readonly string[]) {
-  const child = spawn(process.execPath, [program, ...given], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [commandFile, ...given], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text))
   return { child, said: () => said, ended: new Promise<number | null>((resolve) => child.on('close', resolve)) }

@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { commandFile } from '../command-file.ts'
 import { declare, fill as fillTree } from '../deletion/tree.ts'
 import { ask, assertGoesOn, fillAddress, serverOn } from '../move.ts'
 import { databaseFor, whyNoDatabase } from '../postgres/database.ts'
 import { query } from '../postgres/query.ts'
 import { startReceiver } from '../receiver.ts'
 
-const program = join(import.meta.dirname, '../../packages/server/src/cli/main.js')
 const folder = mkdtempSync(join(tmpdir(), 'resourced-move-'))
 after(() => rmSync(folder, { recursive: true }))
 const declared = pathToFileURL(join(import.meta.dirname, '../declarations-everything.ts')).href
@@ -39,7 +39,7 @@ interface Running {
 
 function move(from: string, to: string, declaration = 'resources.ts'): Running {
   const given = ['move', '--from', from, '--to', to, '--declaration', declaration, '--database-unsafe']
-  const child = spawn(process.execPath, [program, ...given], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [commandFile, ...given], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   child.stdout.on('data', (text) => {
     said += text
@@ -98,7 +98,6 @@ for (const [one, other] of ways) {
     await idle.app.close()
 
     const client = await serverOn(to, key, now)
-    context.after(() => client.app.close())
     const { send } = client
     await assertGoesOn(client, paths)
 
@@ -131,6 +130,8 @@ for (const [one, other] of ways) {
     await later.app.deliveries?.settle()
     assert.deepEqual(received().sort(), [4, 5])
     await later.app.close()
+    // Before the database is dropped: what runs in the background must not lose its connection.
+    await client.app.close()
   })
 }
 
@@ -152,7 +153,7 @@ async function treeFor(context: TestContext): Promise<{ from: string; path: stri
 }
 
 function migrate(database: string): void {
-  const command = [program, 'migrate', tree, '--apply', '--database', database]
+  const command = [commandFile, 'migrate', tree, '--apply', '--database', database]
   const { status, stderr } = spawnSync(process.execPath, command, { cwd: folder, encoding: 'utf8' })
   assert.equal(status, 0, stderr)
 }
@@ -211,7 +212,7 @@ function changeClock(path: string): void {
 }
 
 function maintenance(what: string, database: string): string {
-  const command = [program, 'maintenance', what, '--database', database]
+  const command = [commandFile, 'maintenance', what, '--database', database]
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: folder, encoding: 'utf8' })
   assert.equal(status, 0, stderr)
   return stdout + stderr

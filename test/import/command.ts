@@ -3,9 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-const program = fileURLToPath(new URL('../../packages/server/src/cli/main.js', import.meta.url))
+import { commandFile } from '../command-file.ts'
 
 /** How a command ended, and what it wrote to both of its streams. */
 export interface Ended {
@@ -17,7 +15,7 @@ export interface Ended {
 export function commandFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'resourced-import-'))
   const start = (given: readonly string[]): { child: ChildProcess; ended: Promise<Ended> } => {
-    const child = spawn(process.execPath, [program, ...given], { cwd: folder, stdio: ['pipe', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [commandFile, ...given], { cwd: folder, stdio: ['pipe', 'pipe', 'pipe'] })
     let said = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (text) => {

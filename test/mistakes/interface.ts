@@ -112,6 +112,33 @@ export const interfaceMistakes: readonly Mistake[] = [
     ...{ name: 'one role, not in an array', at: 'limits', write: { keys: { lastingRoles: 'operator' } } },
     path: 'limits.keys.lastingRoles',
   },
+  { name: 'tenants as a text', at: 'tenants', write: 'claims.team', path: 'tenants', remedy: /claims\.team/ },
+  {
+    ...{ name: 'tenants by something that is no claim', at: 'tenants', write: { caller: 'team' } },
+    ...{ path: 'tenants.caller', remedy: /claims\.team/ },
+  },
+  { name: 'tenants by nothing', at: 'tenants', write: {}, path: 'tenants.caller', message: /missing/ },
+  {
+    ...{ name: 'tenants that nobody creates', at: 'tenants', write: { caller: 'claims.team', create: 'never' } },
+    ...{ path: 'tenants.create', remedy: /first-use/ },
+  },
+  {
+    ...{ name: 'tenants kept for a month', at: 'tenants', write: { caller: 'claims.team', gracePeriod: 'P1M' } },
+    ...{ path: 'tenants.gracePeriod', remedy: /P30D/ },
+  },
+  {
+    ...{ name: 'a number of tenants where no first use creates them', at: 'limits', write: { tenants: 5 } },
+    ...{ path: 'limits.tenants', remedy: /first-use/ },
+  },
+  {
+    ...{ name: 'a rate of tenants without tenants', at: 'limits', write: { rate: { tenant: '9/hour' } } },
+    ...{ path: 'limits.rate.tenant', remedy: /tenants/ },
+  },
+  {
+    name: 'a collection of tenants beside tenants',
+    at: { tenants: { caller: 'claims.team' }, 'resources/tenants': { fields: { name: { type: 'string' } } } },
+    ...{ path: 'resources.tenants', remedy: /my-tenants/ },
+  },
   ...rateMistakes,
   {
     name: 'a rate of an action that is a number',

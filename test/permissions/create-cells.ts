@@ -1,10 +1,10 @@
-/** Makes records, refers to them and deletes them by filter, in every way. */
+/** Makes records, refers to them, and deletes and changes them by filter, in every way. */
 import type { Action } from 'resourced-contract/model/declaration'
 import type { Sent } from '../harness.ts'
 import { type Caller, callers, strangers } from './callers.ts'
 import type { Cells } from './cells.ts'
 import type { Subject } from './forms.ts'
-import { kinds, nowhere, type Room } from './room.ts'
+import { type Kind, kinds, nowhere, type Room } from './room.ts'
 import { collectionOf, freeLink, linkTo } from './vault.ts'
 
 /** What is sent of a record that is to be made. */
@@ -25,6 +25,10 @@ export async function checkCreateWays(room: Room, cells: Cells): Promise<void> {
   for (const caller of [...callers, ...strangers]) {
     for (const draft of drafts) {
       await checkCreation(room, cells, caller, draft, 'POST')
+      await checkCreation(room, cells, caller, draft, 'POST of an array')
+      await checkCreation(room, cells, caller, draft, 'POST in a transaction')
+      await checkCreation(room, cells, caller, draft, 'PUT by code')
+      await checkCreation(room, cells, caller, draft, 'PUT of an array by code')
       await checkCreation(room, cells, caller, draft, 'POST of a taken code')
       await checkCreation(room, cells, caller, draft, 'POST that is invalid')
       await checkCreation(room, cells, caller, draft, 'nested POST')
@@ -32,10 +36,20 @@ export async function checkCreateWays(room: Room, cells: Cells): Promise<void> {
     }
     for (const guarded of ['read', 'update'] as const) await checkReferences(room, cells, caller, guarded)
     await checkDeletionByFilter(room, cells, caller)
+    for (const guarded of ['read', 'update'] as const) await checkChangeByFilter(room, cells, caller, guarded)
   }
 }
 
-type CreateWay = 'POST' | 'POST of a taken code' | 'POST that is invalid' | 'nested POST' | 'nested POST under missing'
+type CreateWay =
+  | 'POST'
+  | 'POST of an array'
+  | 'POST in a transaction'
+  | 'PUT by code'
+  | 'PUT of an array by code'
+  | 'POST of a taken code'
+  | 'POST that is invalid'
+  | 'nested POST'
+  | 'nested POST under missing'
 
 async function checkCreation(room: Room, cells: Cells, caller: Caller, draft: Draft, way: CreateWay): Promise<void> {
   const isNested = way.startsWith('nested')
@@ -46,12 +60,27 @@ async function checkCreation(room: Room, cells: Cells, caller: Caller, draft: Dr
   const body = {
     ...{ title: `made ${room.next()}`, ...values, ...(isNested ? {} : { parent_id }) },
     ...(way === 'POST of a taken code' && { code: 'taken' }),
+    ...(way.startsWith('PUT') && { code: `made ${room.next()}` }),
     ...(way === 'POST that is invalid' && { count: 'many', colour: 1 }),
   }
-  const answer = await room.send(caller, { path: `/v2${above}/${collectionOf('create')}`, body })
-  const came = answer.status === 201 ? `201 of ${answer.json.owner_id}` : String(answer.status)
+  const path = `${above}/${collectionOf('create')}`
+  const answer = await room.send(caller, sentBy(way, path, body))
+  const { json } = answer
+  const made = json?.data?.[0] ?? json?.results?.[0]?.body ?? json
+  const came = answer.status < 300 ? `201 of ${made.owner_id}` : String(answer.status)
   const cell = `${room.form.name} for create, ${caller.name}, ${way} of ${name}`
   cells.check(cell, creationOf(room, caller, draft, way), came)
+}
+
+function sentBy(way: CreateWay, path: string, body: { readonly code?: string }): Sent {
+  if (way === 'PUT by code') {
+    return { method: 'PUT', path: `/v2${path}?code=${encodeURIComponent(String(body.code))}`, body }
+  }
+  if (way === 'PUT of an array by code') return { method: 'PUT', path: `/v2${path}?key=code`, body: [body] }
+  if (way === 'POST in a transaction') {
+    return { path: '/v2/transactions', body: { operations: [{ method: 'POST', path, body }] } }
+  }
+  return { path: `/v2${path}`, body: way === 'POST of an array' ? [body] : body }
 }
 
 function creationOf(room: Room, caller: Caller, draft: Draft, way: CreateWay): string {
@@ -117,4 +146,33 @@ async function checkDeletionByFilter(room: Room, cells: Cells, caller: Caller): 
   const cell = `${room.form.name} for delete, ${caller.name}, deletion by filter`
   const count = status === 200 ? ` ${json.deleted_count}` : ''
   cells.check(cell, `${refusal ?? `200 ${going.length}`} (${left})`, `${status}${count} (${stays})`)
+}
+
+/** Every match is changed that the caller may read and update (BLK-3). */
+async function checkChangeByFilter(
+  room: Room,
+  cells: Cells,
+  caller: Caller,
+  guarded: 'read' | 'update',
+): Promise<void> {
+  const title = `to change ${room.next()}`
+  const before = new Map<string, string | undefined>()
+  for (const kind of kinds) {
+    const id = await room.put(guarded, kind, title)
+    before.set(id, await room.look(guarded, id))
+  }
+  const path = `/v2/${collectionOf(guarded)}?title=${encodeURIComponent(title)}`
+  const { status, json } = await room.send(caller, { method: 'PATCH', path, body: { count: room.next() } })
+  const lets = room.lets(caller, 'read', guarded) && room.lets(caller, 'update', guarded)
+  const refusal = !caller.isAuthenticated ? '401' : lets ? undefined : '403'
+  const mayChange = (kind: Kind) =>
+    !kind.isDeleted && room.allows(caller, 'read', guarded, kind) && room.allows(caller, 'update', guarded, kind)
+  const changing = kinds.filter((kind) => refusal === undefined && mayChange(kind)).map(({ name }) => name)
+  const changed: string[] = []
+  for (const [index, [id, text]] of [...before].entries()) {
+    if ((await room.look(guarded, id)) !== text) changed.push((kinds[index] as Kind).name)
+  }
+  const cell = `${room.form.name} for ${guarded}, ${caller.name}, change by filter`
+  const count = status === 200 ? ` ${json.updated_count}` : ''
+  cells.check(cell, `${refusal ?? `200 ${changing.length}`} (${changing})`, `${status}${count} (${changed})`)
 }

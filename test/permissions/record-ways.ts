@@ -163,6 +163,72 @@ const changes: readonly Way[] = [
   },
 ]
 
+/** An operation of a transaction on the record (BLK-4). */
+const transaction = ({ guarded, id }: Aim, method: string, path = '', body?: object): Sent => ({
+  path: '/v2/transactions',
+  body: { operations: [{ method, path: `/${collectionOf(guarded)}/${id}${path}`, body }] },
+})
+
+/** Arrays and transactions are 200 whoever reads the record, and show it only to those who may. */
+const many = (success: Success): Success => (success.status < 300 ? { ...success, status: 200 } : success)
+
+const isBack = ({ kind }: Aim) => kind?.isDeleted === true && kind.lostParentOwner === undefined
+
+const former = (name: string, sent: (aim: Aim) => Sent, more: Partial<Way> = {}): Way => ({
+  ...{ name, needs: ['read', 'readHistory'], isForLive: true, sent, success: answers(200) },
+  ...more,
+})
+const now = () => ({ 'accept-datetime': new Date(Date.now() + 5_000).toUTCString() })
+
+/** The record is replaced by its code, which is its id (BLK-2). */
+const upserting = (name: string, query: (aim: Aim) => string, body: (aim: Aim) => unknown): Way => ({
+  ...{ name, needs: ['update'], also: ['create', 'read'], isForLive: true },
+  sent: (aim) => ({ method: 'PUT', path: `/v2/${collectionOf(aim.guarded)}?${query(aim)}`, body: body(aim) }),
+  success: (aim, caller) => {
+    if (setsUnread(aim, caller, aim.kind as Kind)) return mistaken
+    const success = shown('changed')(aim, caller)
+    return name.includes('array') ? many(success) : success
+  },
+})
+
+/** Arrays, upserts, transactions and histories. */
+const otherWays: readonly Way[] = [
+  upserting('PUT by code', ({ id }) => `code=${id}`, whole),
+  upserting(
+    'PUT of an array by code',
+    () => 'key=code',
+    (aim) => [{ ...whole(aim), code: aim.id }],
+  ),
+  changing('PATCH of an array', 'PATCH', () => undefined, {
+    also: ['read'],
+    sent: ({ room, guarded, id }) => ({
+      ...{ method: 'PATCH', path: `/v2/${collectionOf(guarded)}`, body: [{ id, count: room.next() }] },
+    }),
+    success: (aim, caller) => many(shown('changed')(aim, caller)),
+  }),
+  changing('PATCH in a transaction', 'PATCH', () => undefined, {
+    also: ['read'],
+    sent: (aim) => transaction(aim, 'PATCH', '', { count: aim.room.next() }),
+    success: (aim, caller) => many(shown('changed')(aim, caller)),
+  }),
+  {
+    ...{ name: 'DELETE in a transaction', needs: ['delete'], success: answers(200, 'gone') },
+    sent: (aim) => transaction(aim, 'DELETE'),
+  },
+  {
+    ...{ name: 'restore in a transaction', needs: ['restore'], also: ['read'], isForDeleted: true },
+    sent: (aim) => transaction(aim, 'POST', '/restore'),
+    success: (aim, caller) => (isBack(aim) ? many(shown('back')(aim, caller)) : { status: 409, effect: 'kept' }),
+  },
+  former('revisions', (aim) => ({ path: `${at(aim)}/revisions` })),
+  former('revisions in v1', (aim) => ({ path: `${at(aim, 'v1')}/revisions?limit=1` })),
+  former('GET Accept-Datetime', (aim) => ({ path: at(aim), headers: now() })),
+  former('HEAD Accept-Datetime', (aim) => ({ method: 'HEAD', path: at(aim), headers: now() })),
+  former('DELETE of revisions', (aim) => ({ method: 'DELETE', path: `${at(aim)}/revisions` }), {
+    ...{ needs: ['delete', 'readHistory'], success: answers(204) },
+  }),
+]
+
 export const recordWays: readonly Way[] = [
   { name: 'GET', needs: ['read'], sent: (aim) => ({ path: at(aim) }), success: answers(200) },
   { name: 'HEAD', needs: ['read'], sent: (aim) => ({ method: 'HEAD', path: at(aim) }), success: answers(200) },
@@ -250,4 +316,5 @@ export const recordWays: readonly Way[] = [
         : { status: 409, effect: 'kept' },
     isForDeleted: true,
   },
+  ...otherWays,
 ]

@@ -99,13 +99,15 @@ export class Room {
     return ++this.#number
   }
 
-  /** Puts a record of a kind in, and gives its id. */
+  /** Puts a record of a kind in, whose code is its id, and gives the id. */
   async put(guarded: Action, { name, isDeleted, ...subject }: Kind, title = name): Promise<string> {
     const { parentOwner, lostParentOwner } = subject
     const lost = lostParentOwner && (await this.#create('parents', { owner_id: lostParentOwner }))
     const parent_id = lost ?? this.parents.get(parentOwner ?? '') ?? null
     const { owner_id, level, holder } = subject
-    const id = await this.#create(collectionOf(guarded), { title, note: secret, owner_id, level, holder, parent_id })
+    const id = uuidv7()
+    const body = { title, note: secret, code: id, owner_id, level, holder, parent_id }
+    await this.#create(collectionOf(guarded), body, id)
     if (isDeleted) await this.#delete(collectionOf(guarded), id)
     if (lost !== undefined) await this.#delete('parents', lost)
     return id
@@ -139,8 +141,7 @@ export class Room {
     return this.#trial.app.catalog.resources.get(collection) as Resource
   }
 
-  async #create(collection: string, body: object): Promise<string> {
-    const id = uuidv7()
+  async #create(collection: string, body: object, id = uuidv7()): Promise<string> {
     const [resource, caller] = [this.#resource(collection), { id: 'root', roles: ['admin'], claims: {} }]
     const where = { resource, id, parent: undefined, body, permitted: always, mayAssignOwner: true }
     const outcome = await this.#trial.app.storage.run({ kind: 'create', ...where, caller, now: Date.now() })

@@ -8,7 +8,8 @@ import { reference } from 'resourced-contract/model/type'
 import { Type } from 'typebox'
 import type { Form } from './forms.ts'
 
-const word = (action: Action) => (action === 'readDeleted' ? 'deleted' : action)
+const words: Readonly<Record<string, string>> = { readDeleted: 'deleted', readHistory: 'history' }
+const word = (action: Action) => words[action] ?? action
 
 /** The collection in which the form guards this action. */
 export function collectionOf(action: Action): string {
@@ -80,5 +81,7 @@ function thing() {
     owner: 'owner_id',
     within: 'parent_id',
     deletion: { byFilter: true },
+    updates: { byFilter: true },
+    history: true,
   } as const
 }

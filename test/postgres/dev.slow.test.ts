@@ -6,10 +6,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { commandFile } from '../command-file.ts'
 import { until } from '../races/servers.ts'
 import { databaseFor, whyNoDatabase } from './database.ts'
 
-const program = join(import.meta.dirname, '../../packages/server/src/cli/main.js')
 const declared = (more = '') => `name: notes\nresources:\n  notes:\n    fields:\n      text: { type: string }\n${more}`
 
 test('dev serves each change of the declaration, and keeps the data', {
@@ -19,7 +19,7 @@ test('dev serves each change of the declaration, and keeps the data', {
   const file = join(folder, 'resources.yaml')
   writeFileSync(file, declared())
   const given = ['--port', '0', '--database', await databaseFor(context), '--database-unsafe']
-  const child = spawn(process.execPath, [program, 'dev', ...given], {
+  const child = spawn(process.execPath, [commandFile, 'dev', ...given], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
   })

@@ -5,11 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { commandFile } from '../command-file.ts'
 import { databaseFor, whyNoDatabase } from './database.ts'
-
-const program = fileURLToPath(new URL('../../packages/server/src/cli/main.js', import.meta.url))
 
 test('doctor examines a database that others have locked, and changes nothing', {
   skip: whyNoDatabase ?? false,
@@ -21,7 +19,7 @@ test('doctor examines a database that others have locked, and changes nothing', 
   writeFileSync(join(folder, 'resources.yaml'), notes)
   writeFileSync(join(folder, 'less.yaml'), notes.replace('text:', 'other:'))
   const run = (...given: readonly string[]) =>
-    spawnSync(process.execPath, [program, ...given, '--database', url], { cwd: folder, encoding: 'utf8' })
+    spawnSync(process.execPath, [commandFile, ...given, '--database', url], { cwd: folder, encoding: 'utf8' })
   const doctor = (...given: readonly string[]): Record<string, string> => {
     const { stdout, stderr } = run('doctor', '--json', '--port', '0', ...given)
     assert.equal(stderr, '')

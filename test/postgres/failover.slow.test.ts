@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openKeys } from '../../packages/server/src/server/open-database.ts'
+import { until } from '../receiver.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { versionAsked } from './database.ts'
 import { whyNoPostgres } from './programs.ts'
@@ -21,6 +22,8 @@ before(async () => {
   // An acknowledged change is on both.
   await query(primary.adminUrl, "alter system set synchronous_standby_names = '*'")
   await query(primary.adminUrl, 'select pg_reload_conf()')
+  const inTime = "select 1 from pg_stat_replication where sync_state = 'sync'"
+  await until(async () => (await query(primary.adminUrl, inTime)).length === 1)
 })
 after(async () => {
   await replica?.stop()

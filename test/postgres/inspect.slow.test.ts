@@ -5,18 +5,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { parse } from 'yaml'
+import { commandFile } from '../command-file.ts'
 import { databaseFor, whyNoDatabase } from './database.ts'
 import { beforeHostile, everyday, hostile } from './inspect.fixture.ts'
 
 const skip = whyNoDatabase ?? false
-const program = fileURLToPath(new URL('../../packages/server/src/cli/main.js', import.meta.url))
 
 function run(given: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const environment = { ...process.env, DATABASE_URL: undefined, ...env }
-  return spawnSync(process.execPath, [program, ...given], {
+  return spawnSync(process.execPath, [commandFile, ...given], {
     encoding: 'utf8',
     env: environment,
     maxBuffer: 100_000_000,

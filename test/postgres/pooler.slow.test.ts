@@ -24,7 +24,8 @@ async function pooledCluster(context: TestContext, settings: Readonly<Record<str
   return { cluster, bouncer }
 }
 
-const scenarios = ['con', 'con-writers', 'del', 'del-states', 'met', 'met-idempotency', 'pag', 'job', 'evt-functions']
+const core = ['con', 'con-writers', 'del', 'met-idempotency', 'pag', 'job'].map((name) => `core/${name}`)
+const scenarios = [...core, 'del-states', 'met', 'evt-functions']
 
 test(`the scenarios of ${scenarios.join(', ')} hold through a pooler`, { skip, timeout: 300_000 }, async (context) => {
   const { cluster, bouncer } = await pooledCluster(context, { default_pool_size: 6 })

@@ -23,6 +23,8 @@ export interface Proxy {
   lead(port: number): void
   /** How many connections there are. */
   readonly count: number
+  /** Whether anything is swallowed. */
+  readonly isSwallowing: boolean
   stop(): Promise<void>
 }
 
@@ -82,6 +84,9 @@ export async function startProxy(port: number): Promise<Proxy> {
     lead(port) {
       target = port
       cut()
+    },
+    get isSwallowing() {
+      return swallowed !== 'nothing'
     },
     get count() {
       return pairs.size

@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import type { Catalog } from 'resourced-contract/model/resource'
 import { Type } from 'typebox'
 import { uuidv7 } from 'uuidv7'
 import type { HttpResponse } from '../../packages/server/src/http/message.ts'
@@ -10,6 +11,7 @@ import { hashOfKey, hintOfKey, newKey } from '../../packages/server/src/policy/a
 import { type Application, assemble } from '../../packages/server/src/server/app.ts'
 import type { Observation } from '../../packages/server/src/server/observe/observe.ts'
 import { openPostgres, type PostgresOptions } from '../../packages/server/src/storage/postgres/storage.ts'
+import type { Storage } from '../../packages/server/src/storage/storage.ts'
 
 const everybody = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone' } as const
 
@@ -60,14 +62,27 @@ export async function servedFor(
     ...options,
     onReplica: (news) => observe({ kind: 'replica', ...news }),
   })
-  const app = assemble(catalog, storage, { observe, rateLimit: 'off' })
   const key = given.key ?? newKey()
-  const hash = hashOfKey(key)
-  if (given.key === undefined) {
-    const [id, created_at] = [uuidv7(), new Date().toISOString()]
-    const stored = { id, hash, hint: hintOfKey(key), subject: 'root', roles: ['admin'], created_at }
-    await storage.keys.add({ ...stored, expires_at: null, revoked_at: null })
-  }
+  if (given.key === undefined) await addKey(storage, key)
+  return serve(context, catalog, storage, key, seen)
+}
+
+/** Adds an administrator's key. */
+export async function addKey(storage: Storage, key: string): Promise<void> {
+  const [id, created_at] = [uuidv7(), new Date().toISOString()]
+  const stored = { id, hash: hashOfKey(key), hint: hintOfKey(key), subject: 'root', roles: ['admin'], created_at }
+  await storage.keys.add({ ...stored, expires_at: null, revoked_at: null })
+}
+
+/** Serves an open database; its caller has the key, which is there. */
+export function serve(
+  context: TestContext,
+  catalog: Catalog,
+  storage: Storage,
+  key: string,
+  seen: Observation[] = [],
+): Served {
+  const app = assemble(catalog, storage, { observe: (each) => void seen.push(each), rateLimit: 'off' })
   let closing: Promise<void> | undefined
   const close = () => {
     closing ??= app.close()

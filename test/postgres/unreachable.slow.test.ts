@@ -11,6 +11,7 @@ import { explain } from '../../packages/server/src/cli/explain.ts'
 import { localCertificate } from '../../packages/server/src/server/node/certificates.ts'
 import { openKeys } from '../../packages/server/src/server/open-database.ts'
 import { connectionFault } from '../../packages/server/src/storage/postgres/errors.ts'
+import { commandFile } from '../command-file.ts'
 import { startBouncer, whyNoBouncer } from './bouncer.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { versionAsked } from './database.ts'
@@ -224,8 +225,15 @@ test('errors that no server here can cause have messages too', () => {
   assert.equal(connectionFault(ours, place, {}), ours)
 })
 
-const program = join(import.meta.dirname, '../../packages/server/src/cli/main.js')
-const serve = (...words: string[]) => [program, 'serve', join(folder, 'shop.json'), '--http', '--port', '0', ...words]
+const serve = (...words: string[]) => [
+  commandFile,
+  'serve',
+  join(folder, 'shop.json'),
+  '--http',
+  '--port',
+  '0',
+  ...words,
+]
 const environment = { NODE_COMPILE_CACHE: join(folder, 'compiled'), ...process.env }
 delete (environment as NodeJS.ProcessEnv).DATABASE_UNSAFE
 writeFileSync(
@@ -296,7 +304,7 @@ test('SEC-3: the password of the database is not in the output of the command, i
   const wrong = changed(plain.url, { password: 'hush-hush' })
   const refused = spawnSync(process.execPath, serve('--database', wrong), { env: environment, encoding: 'utf8' })
   assert.equal(refused.status, 1)
-  const help = spawnSync(process.execPath, [program, 'serve', '--help'], {
+  const help = spawnSync(process.execPath, [commandFile, 'serve', '--help'], {
     env: { ...environment, DATABASE_URL: wrong },
     encoding: 'utf8',
   })

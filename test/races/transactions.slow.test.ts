@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { atOnce, moment, raceOf, roundsUntil, skip, statuses } from './servers.ts'
+import { atOnce, moment, type Racer, raceOf, roundsUntil, skip, statuses, until } from './servers.ts'
 
 const race = raceOf({
   name: 'depot',
@@ -20,11 +20,17 @@ const race = raceOf({
     parts: {
       fields: { kind: { type: 'string', filter: true }, box_id: { reference: 'boxes', onDelete: 'cascade' } },
       updates: { byFilter: true },
+      deletion: { byFilter: true },
     },
     orders: { fields: { total: { type: 'integer', sumOf: 'lines.amount' } } },
     lines: {
-      fields: { amount: { type: 'integer', filter: true }, order_id: { reference: 'orders', onDelete: 'cascade' } },
+      fields: {
+        code: { type: 'string', unique: true, optional: true },
+        amount: { type: 'integer', filter: true },
+        order_id: { reference: 'orders', onDelete: 'cascade' },
+      },
       updates: { byFilter: true },
+      deletion: { byFilter: true },
     },
   },
 })
@@ -145,6 +151,31 @@ test('BLK-2, BLK-3: records that move under another one do not deadlock with its
   assert.equal((await deadlocks()) - before, 0)
 })
 
+for (const [name, method, body] of [
+  ['deletion', 'DELETE', undefined],
+  ['change', 'PATCH', { kind: 'other' }],
+] as const) {
+  test(`DEL-10, BLK-3: a ${name} by filter that waits for a transaction reaches what that has made`, {
+    skip,
+  }, async () => {
+    const { id: box_id } = await race.make('boxes', {})
+    const { id } = await race.make('parts', { kind: name, box_id })
+    const operations = [
+      { method: 'PATCH', path: `/parts/${id}`, body: { box_id: (await race.make('boxes', {})).id } },
+      { method: 'POST', path: '/parts', body: { kind: name, box_id } },
+    ]
+    const gate = await race.gate('insert on "parts"')
+    const transacted = server(0)('POST', '/v1/transactions', { body: { operations } })
+    await gate.waiting(1)
+    const changed = server(1)(method, `/v1/parts?kind=${name}`, { body })
+    await gate.waiting(2)
+    await gate.open()
+    assert.equal((await transacted).status, 200)
+    const { status, json } = await changed
+    assert.deepEqual([status, json], [200, { [method === 'DELETE' ? 'deleted_count' : 'updated_count']: 2 }])
+  })
+}
+
 test('RES-17, BLK-1 to BLK-4: many changes that move sums of the same records do not deadlock', { skip }, async () => {
   const before = await deadlocks()
   const orders: string[] = (await atOnce(3, () => race.make('orders', {}))).map(({ id }) => id)
@@ -178,6 +209,54 @@ test('RES-17, BLK-1 to BLK-4: many changes that move sums of the same records do
     return found
   })
   assert.deepEqual([...new Set(answers.flat())].sort(), [200, 201])
+  const wrong = await race.rows(`select id from orders where total <>
+    (select coalesce(sum(amount), 0) from lines where order_id = orders.id and lines.deleted_at is null)`)
+  assert.deepEqual(wrong, [])
+  assert.equal((await deadlocks()) - before, 0)
+})
+
+test('RES-17: deletions, restorations, moves and upserts of what is summed do not deadlock', { skip }, async () => {
+  const before = await deadlocks()
+  const orders: string[] = (await atOnce(3, () => race.make('orders', {}))).map(({ id }) => id)
+  const lines: string[] = (
+    await atOnce(12, (number) =>
+      race.make('lines', { code: `c${number}`, amount: number, order_id: orders[number % 3] }),
+    )
+  ).map(({ id }) => id)
+  const some = <T>(list: readonly T[]) => list[Math.floor(Math.random() * list.length)] as T
+  const line = () => ({
+    code: `c${Math.floor(Math.random() * 12)}`,
+    ...{ amount: Math.floor(Math.random() * 12), order_id: some(orders) },
+  })
+  const kinds: ((client: Racer) => ReturnType<Racer['send']>)[] = [
+    ({ send }) => send('DELETE', `/v1/lines/${some(lines)}`),
+    ({ send }) => send('POST', '/v1/lines/bulk-delete', { body: { ids: [...new Set([some(lines), some(lines)])] } }),
+    ({ send }) => send('DELETE', `/v1/lines?amount=${line().amount}`),
+    ({ send }) => send('DELETE', `/v1/lines?amount=${line().amount}`, { headers: { prefer: 'respond-async' } }),
+    ({ send }) => send('POST', `/v1/lines/${some(lines)}/restore`),
+    ({ send }) => send('PATCH', `/v1/lines/${some(lines)}`, { body: { order_id: some(orders) } }),
+    ({ send }) => send('PATCH', `/v1/lines/${some(lines)}`, { body: { amount: line().amount } }),
+    ({ send }) => send('PATCH', `/v1/lines?amount=${line().amount}`, { body: { order_id: some(orders) } }),
+    ({ send }) => {
+      const { code, ...body } = line()
+      return send('PUT', `/v1/lines?code=${code}`, { body })
+    },
+    ({ send }) => send('PUT', '/v1/lines?key=code', { body: [line(), line()] }),
+    ({ send }) => send('DELETE', `/v1/orders/${some(orders)}`),
+    ({ send }) => send('POST', `/v1/orders/${some(orders)}/restore`),
+    ({ send }) => send('POST', `/v1/orders/${some(orders)}/restore`),
+  ]
+  const met = new Set<number>()
+  await atOnce(8, async (number) => {
+    for (let request = 0; request < 80; request++) {
+      const { status, json } = await some(kinds)(race.on(number))
+      assert.ok([200, 201, 202, 204, 400, 404, 409].includes(status), JSON.stringify(json))
+      met.add(status)
+      if (status === 201 && json.id !== undefined) lines.push(json.id)
+    }
+  })
+  await until(async () => (await race.rows('select job from resourced_work')).length === 0)
+  for (const status of [200, 201, 202, 204, 404, 409]) assert.ok(met.has(status), `nothing was answered with ${status}`)
   const wrong = await race.rows(`select id from orders where total <>
     (select coalesce(sum(amount), 0) from lines where order_id = orders.id and lines.deleted_at is null)`)
   assert.deepEqual(wrong, [])

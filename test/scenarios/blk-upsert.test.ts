@@ -110,6 +110,19 @@ it('BLK-2: a value in the body that differs from the address is refused, and so 
   assert.equal((await current.send(put('bookings?room=x', {}))).status, 405)
 })
 
+it('BLK-2: a number of the address is written as in a body, and none is taken for another', async (context) => {
+  const current = await trialFor(context, depot)
+  const made = await current.send(put('items?slot=16', { sku: 'sku-1', title: 'x' }))
+  assert.equal(made.status, 201, made.text)
+  for (const slot of ['0x10', '016', '16%20', '16.0000000000000000001', '%2B16', '1_6', '']) {
+    const answer = await current.send(put(`items?slot=${slot}`, { sku: 'sku-2', title: 'other' }))
+    assert.deepEqual([answer.status, places(answer)], [400, ['INVALID_TYPE /slot']], slot)
+  }
+  assert.equal((await current.send({ path: `/v1/items/${made.json.id}` })).json.title, 'x')
+  const zero = await current.send(put('items?slot=-0', { sku: 'sku-3', title: 'x', slot: 0 }))
+  assert.deepEqual([zero.status, zero.json.slot], [201, 0], zero.text)
+})
+
 it('BLK-2: who may create and not update gets 403 where the record is, whether or not they may read it', async (context) => {
   const current = await trialFor(context, depot)
   await current.make('notes', { code: 'a', text: 'x' }, 'ann')

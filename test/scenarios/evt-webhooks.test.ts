@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { defineInterface } from 'resourced-contract/model/inference/define-interface'
+import type { ReadEvents } from '../../packages/server/src/plan/plan-events.ts'
 import { planEvents } from '../../packages/server/src/plan/plan-events.ts'
-import type { ReadEvents } from '../../packages/server/src/plan/read-events.ts'
 import { places, type Trial, trialFor } from '../harness.ts'
 import { isSignedBy, startReceiver } from '../receiver.ts'
 
@@ -172,8 +172,9 @@ describe('deliveries', () => {
     assert.equal(time, json.created_at)
     assert.deepEqual(rest, {
       ...{ specversion: '1.0', source: '/v1/tasks', type: 'tasks.created', subject: record },
-      datacontenttype: 'application/json',
+      ...{ datacontenttype: 'application/json', correlationid: json.request_id },
     })
+    assert.equal(typeof json.request_id, 'string')
     assert.match(String(message.headers['content-type']), /^application\/cloudevents\+json/)
     assert.equal(message.headers['webhook-id'], `${event}_${id}`)
     assert.equal(message.text.includes('hidden'), false)

@@ -51,7 +51,38 @@ async function revisionsOf({ send }: Trial, path: string, query = '') {
 
 const kinds = (revisions: readonly { kind: string }[]) => revisions.map(({ kind }) => kind)
 
+const shop = defineInterface({
+  name: 'shop',
+  resources: {
+    carts: {
+      fields: { total: { type: 'integer', sumOf: 'lines.amount' } },
+      access: everybody,
+      history: true,
+    },
+    lines: {
+      fields: { amount: { type: 'integer' }, cart_id: { reference: 'carts', onDelete: 'cascade' } },
+      access: everybody,
+    },
+  },
+})
+
 describe('HIS-1: each state is kept in the transaction of its change', () => {
+  test('HIS-1, RES-17: a deleted record whose sum changes stays in the same state', async () => {
+    const carts = await trial(shop)
+    const { id } = await carts.make('carts', {})
+    await carts.make('lines', { amount: 3, cart_id: id })
+    const path = `/v1/carts/${id}`
+    // The job deletes the lines after the cart.
+    const gone = await carts.send({ method: 'DELETE', path, headers: { prefer: 'respond-async' } })
+    assert.equal(gone.status, 202)
+    await carts.app.runner.idle()
+    assert.equal((await carts.send({ method: 'POST', path: `${path}/restore` })).status, 200)
+    const revisions = await revisionsOf(carts, path)
+    assert.deepEqual(kinds(revisions.slice(-3)), ['deleted', 'updated', 'created'])
+    assert.deepEqual(kinds(revisions).filter((kind) => kind === 'deleted').length, 1)
+    await carts.close()
+  })
+
   test('HIS-1: a record is created, updated, deleted and restored', async () => {
     const books = await trial(library)
     const made = await books.make('books', {

@@ -99,7 +99,7 @@ test('a declaration of 100 collections takes at most 3 seconds more than its sch
   context.diagnostic(`the declaration: ${shown(declared)}`)
   assert.ok(declared.instantiations > 100_000, 'the declaration was checked')
   // The same for every machine; what follows is not, so it is measured by what the schemas take on this one.
-  assert.ok(declared.instantiations < 1_000_000, shown(declared))
+  assert.ok(declared.instantiations < 900_000, shown(declared))
   const slowness = Math.max(1, alone.processor / schemasThere)
   assert.ok(declared.processor - alone.processor < 3 * slowness, `${shown(declared)}, instead of ${shown(alone)}`)
 })

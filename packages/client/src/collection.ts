@@ -8,7 +8,7 @@ import {
   type OnConflict,
   strongTag,
 } from './conflicts.ts'
-import { etagOf, exchange, longestPath, queryOf, segment, setEtag } from './exchange.ts'
+import { etagOf, exchange, queryOf, readQuery, segment, setEtag } from './exchange.ts'
 import type {
   CollectionTypes,
   JsonObject,
@@ -268,6 +268,14 @@ export interface Collection<Types extends CollectionTypes = UntypedCollection, A
     options?: GetOptions<Name> & Pick<RevisionQuery, 'include_deleted'>,
   ): Promise<Selected<Types['record'], Name>>
   /**
+   * Erases the former states of a record for good, where the resource has a history. The present state and the entity
+   * tag stay.
+   */
+  eraseHistory(
+    target: Target<Types>,
+    options?: Omit<DeleteOptions, 'respondAsync'> & Pick<RevisionQuery, 'include_deleted'>,
+  ): Promise<void>
+  /**
    * The collections within a record.
    *
    * @example
@@ -295,11 +303,8 @@ export function collectionAt(parts: ClientParts, collection: string): Collection
     // What a response contains is known from its declaration only.
     (await exchange(send, ...given)).body as never
   const pathOf = (target: string | object) => collection + segment(idOf(target))
-  const read = (path: string, query: object | undefined, options: CallOptions | undefined) => {
-    const address = path + queryOf(query)
-    if (address.length <= longestPath) return call('GET', address, options)
-    return call('QUERY', path, { ...options, body: withoutUnset(query) })
-  }
+  const read = async (path: string, query: object | undefined, options: CallOptions | undefined) =>
+    (await readQuery(send, path, query, options)).body as never
   const related = async (query: object, options: CallOptions | undefined) => {
     const relations = await parts.relations(options)
     const readAll = (path: string, rest: object) => collectionAt(parts, path).all(rest as Query, options)
@@ -395,6 +400,11 @@ export function collectionAt(parts: ClientParts, collection: string): Collection
       const headers = { 'accept-datetime': new Date(time).toUTCString() }
       return call('GET', pathOf(target) + queryOf(query), { signal, headers })
     },
+    async eraseHistory(target, { include_deleted, ...options } = {}) {
+      const before = typeof target === 'string' ? undefined : target
+      const headers = { 'if-match': await conditionFor(send, pathOf(target), before, options) }
+      await call('DELETE', `${pathOf(target)}/revisions${queryOf({ include_deleted })}`, { ...options, headers })
+    },
     within: (target) =>
       byName((name) => collectionAt({ ...parts, onConflict: undefined }, pathOf(target) + segment(name))) as never,
   }
@@ -402,13 +412,6 @@ export function collectionAt(parts: ClientParts, collection: string): Collection
 
 async function dataOf(response: Promise<Page<never>>): Promise<readonly never[]> {
   return (await response).data
-}
-
-/** A query without the parameters, and without the values of parameters, that are `undefined`. */
-function withoutUnset(query: object = {}): object {
-  const entries = Object.entries(query).filter(([, value]) => value !== undefined)
-  const isSet = (value: unknown) => value !== undefined
-  return Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? value.filter(isSet) : value]))
 }
 
 /** The id of what a call is about. */

@@ -22,6 +22,8 @@ interface EventOf<Name, Kind, Data> {
   readonly record: string
   readonly kind: Kind
   readonly data: Kind extends 'deleted' | 'purged' ? null : Data
+  /** The same for all changes of a request; `null`: unknown, or no request. */
+  readonly request_id: string | null
   readonly created_at: string
   readonly updated_at: string
 }

@@ -55,7 +55,20 @@ export function segment(name: string): string {
 }
 
 /** Servers refuse longer addresses (LIM-3): a query that would make one, such as of many ids, is a body (MET-10). */
-export const longestPath = 7_000
+const longestPath = 7_000
+
+/** Reads an address with a query. */
+export function readQuery(send: Send, path: string, query: object = {}, options?: CallOptions) {
+  const address = path + queryOf(query)
+  if (address.length <= longestPath) return exchange(send, 'GET', address, options)
+  const isSet = (value: unknown) => value !== undefined
+  // Parameters that are `undefined` are no members of a JSON text, but values in arrays would be null.
+  const members = Object.entries(query).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.filter(isSet) : value,
+  ])
+  return exchange(send, 'QUERY', path, { ...options, body: Object.fromEntries(members) })
+}
 
 /** Parameters that list names. */
 const nameLists = /^(?:sort|include|fields(?:\[.*\])?|include\[.*\]\[sort\])$/

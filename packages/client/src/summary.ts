@@ -1,5 +1,5 @@
 /** Summaries of a collection: their query and their rows, typed by the groups and figures that are asked for. */
-import { exchange, longestPath, queryOf } from './exchange.ts'
+import { readQuery } from './exchange.ts'
 import type { CollectionTypes, Page, PageParameters, SummaryTypes, UntypedInterface } from './interface-types.ts'
 import type { RelatedFilters, Where } from './relation-types.ts'
 import type { CallOptions, Send } from './send.ts'
@@ -80,14 +80,9 @@ const lists: ReadonlySet<string> = new Set(['group', 'sum', 'avg', 'min', 'max']
 
 /** Reads the summary of the collection at a path. */
 export async function readSummary(send: Send, collection: string, query: object = {}, options?: CallOptions) {
-  const path = `${collection}/summary`
-  const entries = Object.entries(query).filter(([, value]) => value !== undefined)
-  const joined = entries.map(([name, value]) => [name, lists.has(name) && Array.isArray(value) ? value.join() : value])
-  const asked = Object.fromEntries(joined) as object
-  const whole = path + queryOf(asked)
-  const { body } =
-    whole.length <= longestPath
-      ? await exchange(send, 'GET', whole, options)
-      : await exchange(send, 'QUERY', path, { ...options, body: asked })
-  return body as never
+  const joined = Object.entries(query).map(([name, value]) => [
+    name,
+    lists.has(name) && Array.isArray(value) ? value.join() : value,
+  ])
+  return (await readQuery(send, `${collection}/summary`, Object.fromEntries(joined), options)).body as never
 }

@@ -141,14 +141,10 @@ class Recorder {
   #note({ body, ...operation }: Omit<Operation, 'as'>): never {
     const index = this.operations.length
     this.operations.push({ ...operation, as: nameOf(index), ...(body !== undefined && { body: this.#literal(body) }) })
-    const later = new Proxy(Object.create(null), {
-      get: (_, member) => {
-        // An object with a method `then` would be awaited like a promise.
-        if (typeof member !== 'string' || member === 'then') return undefined
-        const reference = { $ref: `${nameOf(index)}.${member}` }
-        this.#references.add(reference)
-        return reference
-      },
+    const later = byName((member) => {
+      const reference = { $ref: `${nameOf(index)}.${member}` }
+      this.#references.add(reference)
+      return reference
     })
     this.#later.set(later, index)
     return later as never

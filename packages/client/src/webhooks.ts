@@ -1,6 +1,5 @@
 /** Webhooks and their deliveries, as the client's types know them (EVT-8, EVT-11). */
-import type { DeliveryStatus } from 'resourced-contract/model/delivery'
-import type { EventKind } from 'resourced-contract/model/event'
+import type { DeliveryStatus, EventKind } from 'resourced-contract/model/event'
 import type { Collection, CreateOptions, NestedCollection, Target } from './collection.ts'
 import type { ChangeOptions } from './conflicts.ts'
 import type { CollectionTypes, JsonObject, UntypedCollection } from './interface-types.ts'

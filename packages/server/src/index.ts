@@ -51,8 +51,8 @@ export type {
   EventFunction,
   PrepareContext,
 } from 'resourced-contract/model/declared-functions'
-export type { RateDeclaration } from 'resourced-contract/model/declared-limits'
 export { type DefinedInterface, defineInterface, type Infer } from 'resourced-contract/model/inference/define-interface'
+export type { RateDeclaration } from 'resourced-contract/model/limits'
 export * as Type from 'resourced-contract/model/type'
 export { reference } from 'resourced-contract/model/type'
 export { ConfigurationError } from 'resourced-contract/spec/configuration-error'

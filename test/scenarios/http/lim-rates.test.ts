@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
-import type { RateDeclaration } from 'resourced-contract/model/declared-limits'
+import type { RateDeclaration } from 'resourced-contract/model/limits'
 import { studio } from '../../declarations.ts'
 import { type Received, type Sent, type Trial, trialFor } from '../../harness.ts'
 import { nowhere } from '../../steps.ts'
@@ -332,6 +332,42 @@ describe('changed records', () => {
     assert.equal(made.status, 200, made.text)
     assert.match(made.headers['ratelimit'] ?? '', /"caller";r=599;t=60, "changes";r=2;t=60$/)
     assert.equal((await trial.send({ path: '/v1/transactions', body: { operations } })).status, 429)
+  })
+
+  it('LIM-1, BLK-4: an operation of a transaction counts for its action as a request does', async (context) => {
+    const actions = { 'projects.create': '3/minute', '*.delete': '1/minute', 'projects.restore': '1/minute' }
+    const trial = await limited(context, { actions })
+    const run = (...operations: object[]) => trial.send({ path: '/v1/transactions', body: { operations } })
+    const create = (name: string) => ({ method: 'POST', path: '/projects', body: { name } })
+    const made = await run({ ...create('A'), as: 'a' }, create('B'), { method: 'PATCH', path: '/projects/{a.id}', body: { name: 'C' } }) // biome-ignore format: one row
+    assert.equal(made.status, 200, made.text)
+    assert.match(made.headers['ratelimit'] ?? '', /^"caller";r=599;t=60, "projects.create";r=1;t=60$/)
+    assert.match(made.headers['ratelimit-policy'] ?? '', /^"caller";q=600;w=60, "projects.create";q=3;w=60$/)
+    const refused = await run(create('D'), create('E'))
+    assert.deepEqual([refused.status, refused.json.code, retryAfter(refused)], [429, 'RATE_LIMITED', 60])
+    assert.match(refused.json.detail, /requests for projects.create: 3 in 60 seconds/)
+    // An array is one operation, and one request.
+    assert.equal((await run({ ...create('D'), body: projectsOf('D', 'E') })).status, 200)
+    assert.equal((await trial.send(post({ name: 'F' }))).status, 429)
+    const path = `/projects/${made.json.results[0].body.id}`
+    const removal = [{ method: 'DELETE', path }, { method: 'POST', path: `${path}/restore` }] // biome-ignore format: one row
+    assert.equal((await run(...removal)).status, 200)
+    assert.equal((await run(...removal)).status, 429)
+    assert.equal((await trial.send({ method: 'DELETE', path: `/v1${path}` })).status, 429)
+    trial.wait(60)
+    assert.equal((await trial.send({ method: 'DELETE', path: `/v1${path}` })).status, 204)
+    assert.equal((await run({ method: 'POST', path: `${path}/restore` })).status, 200)
+    assert.equal((await trial.send({ method: 'POST', path: `/v1${path}/restore` })).status, 429)
+  })
+
+  it('LIM-1: what no window has room for is 413, because waiting would not help', async (context) => {
+    const trial = await limited(context, { changes: '3/minute', actions: { 'projects.create': '1/minute' } })
+    const array = await trial.send(post(projectsOf('A', 'B', 'C', 'D')))
+    assert.deepEqual([array.status, array.json.code, array.headers['retry-after']], [413, 'BODY_TOO_LARGE', undefined])
+    assert.match(array.json.detail, /counts as 4 changed records: 3 in 60 seconds are allowed/)
+    const operations = ['A', 'B'].map((name) => ({ method: 'POST', path: '/projects', body: { name } }))
+    const both = await trial.send({ path: '/v1/transactions', body: { operations } })
+    assert.match(both.json.detail, /counts as 2 requests for projects.create: 1 in 60 seconds are allowed/)
   })
 
   it('LIM-1: a request counts as many as it changes, and one with more than are left changes nothing', async (context) => {

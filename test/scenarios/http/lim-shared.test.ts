@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RateDeclaration } from 'resourced-contract/model/declared-limits'
+import type { RateDeclaration } from 'resourced-contract/model/limits'
 import type { RateOptions } from '../../../packages/server/src/server/rates/rate-limiter.ts'
 import { studio } from '../../declarations.ts'
 import { type Received, type Trial, trialFor } from '../../harness.ts'
@@ -44,6 +44,57 @@ onRedis('LIM-1: of 500 requests at once to two servers exactly so many pass toge
   assert.deepEqual([passed(answers), passed(answers, 429)], [100, 400])
   const left = answers.flatMap(({ headers }) => Number(/r=(\d+)/.exec(headers['ratelimit'] ?? '')?.[1]))
   assert.deepEqual([Math.min(...left), Math.max(...left)], [0, 99])
+})
+
+onRedis('LIM-1, BLK-1: records of arrays are counted together exactly, whole arrays or none', async (context) => {
+  const { url } = await redisFor(context)
+  const rate = { changes: '100/minute' }
+  const servers = [await serverOn(context, url, rate), await serverOn(context, url, rate)]
+  for (const { send } of servers) await send({ ...projects, as: 'bob' })
+  const sent = (at: number) => {
+    const body = Array.from({ length: 7 }, (_, index) => ({ name: `${at} ${index}` }))
+    return servers[at % 2]!.send({ ...projects, body })
+  }
+  const answers = await Promise.all(Array.from({ length: 40 }, (_, at) => sent(at)))
+  assert.deepEqual([passed(answers, 201), passed(answers, 429)], [14, 26])
+  const one = await servers[0]!.send({ ...projects, body: { name: 'One' } })
+  assert.deepEqual([one.status, /"changes";r=(\d+)/.exec(one.headers['ratelimit'] ?? '')?.[1]], [201, '1'])
+  const refused = await servers[1]!.send({ ...projects, body: [{ name: 'Two' }, { name: 'Three' }] })
+  const seconds = Number(refused.headers['retry-after'])
+  assert.deepEqual([refused.status, seconds > 0 && seconds <= 60], [429, true])
+})
+
+onRedis('LIM-1: what a filter has changed counts beyond the rate too, on all servers', async (context) => {
+  const { url } = await redisFor(context)
+  const { projects: declared } = studio.resources
+  const resources = { ...studio.resources, projects: { ...declared, deletion: { byFilter: true } } } as const
+  const rate = { changes: '7/minute' }
+  const limits = { rate }
+  const start = () => trialFor(context, { ...studio, resources, limits }, { memory: true, rates: { redis: url } })
+  const servers = [await start(), await start()]
+  const body = Array.from({ length: 6 }, (_, index) => ({ name: `A ${index}` }))
+  assert.equal((await servers[0]!.send({ ...projects, body })).status, 201)
+  const gone = await servers[0]!.send({ method: 'DELETE', path: '/v1/projects?created_at[gt]=2000-01-01T00:00:00Z' })
+  assert.deepEqual([gone.status, gone.json.deleted_count], [200, 6])
+  assert.match(gone.headers['ratelimit'] ?? '', /"changes";r=0/)
+  assert.equal((await servers[1]!.send({ ...projects, body: { name: 'B' } })).status, 429)
+})
+
+onRedis('LIM-1, BLK-4: operations of transactions are counted together for their actions', async (context) => {
+  const { url } = await redisFor(context)
+  const rate = { changes: '50/minute', actions: { 'projects.create': '5/minute' } }
+  const servers = [await serverOn(context, url, rate), await serverOn(context, url, rate)]
+  for (const { send } of servers) await send({ ...projects, as: 'bob' })
+  const run = (at: number) => {
+    const operations = [0, 1].map((index) => ({ method: 'POST', path: '/projects', body: { name: `${at} ${index}` } }))
+    return servers[at % 2]!.send({ path: '/v1/transactions', body: { operations } })
+  }
+  const answers = await Promise.all(Array.from({ length: 10 }, (_, at) => run(at)))
+  assert.deepEqual([passed(answers), passed(answers, 429)], [2, 8])
+  const one = await servers[0]!.send({ ...projects, body: { name: 'One' } })
+  assert.equal(one.status, 201, one.text)
+  // What the rate of an action refuses counts for no other rate.
+  assert.match(one.headers['ratelimit'] ?? '', /"projects.create";r=0;t=\d+, "changes";r=45;/)
 })
 
 onRedis('LIM-1: failures from an address are counted together too', async (context) => {

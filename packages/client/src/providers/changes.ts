@@ -1,6 +1,8 @@
 /** What a form has changed in a record, and the record that the change was made from. */
 import { etagOf } from '../index.ts'
-import type { AnyRecord } from './records.ts'
+
+/** A record of any collection. */
+export type AnyRecord = { readonly id: string } & Readonly<Record<string, unknown>>
 
 // The server sets these fields.
 const systemFields: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at', 'deleted_at'])

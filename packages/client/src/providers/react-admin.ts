@@ -5,20 +5,19 @@
 import type { DataProvider, FilterPayload, GetManyReferenceParams, PaginationPayload, SortPayload } from 'ra-core'
 import type { FilterOperator } from 'resourced-contract/model/operators'
 import type { Query } from '../index.ts'
-import { changesBetween, madeFrom, newRecord } from './changes.ts'
+import { type AnyRecord, newRecord } from './changes.ts'
 import { type Explanation, withErrors } from './explain-problem.ts'
 import {
   type AnyClient,
-  type AnyRecord,
   changeAll,
-  changeAnyState,
+  changeOne,
   collectionOf,
   deleteAll,
+  deleteOne,
   type ProviderOptions,
   readMany,
   readRange,
   selectionOf,
-  untilDeleted,
 } from './records.ts'
 import { type SoftDeletion, softDeletion } from './soft-deletion.ts'
 
@@ -95,25 +94,15 @@ export function reactAdminDataProvider(client: AnyClient, options: ProviderOptio
     create: async (name, { data }) => ({
       data: (await collection(name).create(newRecord(data))) as never,
     }),
-    update: async (name, { id, data, previousData }) => {
-      const changes = changesBetween(previousData, data)
-      const { update } = collection(name)
-      const updated = previousData
-        ? update(madeFrom(previousData), changes)
-        : changeAnyState((ifMatch) => update(String(id), changes, { ifMatch }))
-      return { data: (await updated) as never }
-    },
+    update: async (name, { id, data, previousData }) => ({
+      data: (await changeOne(collection(name), String(id), previousData as AnyRecord | undefined, data)) as never,
+    }),
     updateMany: async (name, { ids, data }) => {
-      await changeAll(collection(name), ids, changesBetween(undefined, data))
+      await changeAll(collection(name), ids, data)
       return { data: ids as never }
     },
     delete: async (name, { id, previousData }) => {
-      const { delete: remove } = collection(name)
-      await untilDeleted(
-        previousData
-          ? remove(madeFrom(previousData as AnyRecord))
-          : changeAnyState((ifMatch) => remove(String(id), { ifMatch })),
-      )
+      await deleteOne(collection(name), String(id), previousData as AnyRecord | undefined)
       return { data: (previousData ?? { id }) as never }
     },
     deleteMany: async (name, { ids }) => {

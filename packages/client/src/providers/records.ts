@@ -1,11 +1,9 @@
 /** Reads and changes of several records: what both frameworks ask for in the same way. */
 import { type Client, type Collection, Job, ProblemError, type Query } from '../index.ts'
+import { type AnyRecord, changesBetween, madeFrom } from './changes.ts'
 
 /** A client of any interface, as `createClient()` and `app.as()` make it. */
 export type AnyClient = Pick<Client, 'caller'>
-
-/** A record of any collection. */
-export type AnyRecord = { readonly id: string } & Readonly<Record<string, unknown>>
 
 /** An id, as the frameworks have it. */
 export type Id = string | number
@@ -98,12 +96,34 @@ export async function readMany(
 }
 
 /**
+ * Changes a record as a form did: the one that the form showed, or if that is unknown, whatever it is now.
+ *
+ * @param before the record as the form showed it
+ * @param after the values of the form, which may be some of the fields
+ */
+export function changeOne(
+  { update }: Collection,
+  id: string,
+  before: AnyRecord | undefined,
+  after: object,
+): Promise<AnyRecord> {
+  const changes = changesBetween(before, after)
+  return before ? update(madeFrom(before), changes) : changeAnyState((ifMatch) => update(id, changes, { ifMatch }))
+}
+
+/** Deletes a record, and waits until it is deleted: the one that was shown, or whatever it is now. */
+export function deleteOne({ delete: remove }: Collection, id: string, before: AnyRecord | undefined): Promise<void> {
+  return untilDeleted(before ? remove(madeFrom(before)) : changeAnyState((ifMatch) => remove(id, { ifMatch })))
+}
+
+/**
  * Makes the same change of several records, whatever they are now: of all of them, or of none. A collection that
  * requires conditions takes no change of several records (BLK-2), so that each is changed for itself.
  *
  * @throws ProblemError if a record cannot be changed; where each was changed for itself, it says how many
  */
-export async function changeAll(collection: Collection, ids: readonly Id[], changes: object): Promise<AnyRecord[]> {
+export async function changeAll(collection: Collection, ids: readonly Id[], values: object): Promise<AnyRecord[]> {
+  const changes = changesBetween(undefined, values)
   try {
     return [...(await collection.updateMany(ids.map((id) => ({ ...changes, id: String(id) }))))] as AnyRecord[]
   } catch (error) {
@@ -135,11 +155,7 @@ async function changeEach(ids: readonly Id[], change: (id: string) => Promise<An
  * @throws ProblemError if one of them cannot be created
  */
 export async function createAll(collection: Collection, records: readonly object[]): Promise<AnyRecord[]> {
-  try {
-    return [...(await collection.createMany(records))] as AnyRecord[]
-  } catch (error) {
-    throw error instanceof ProblemError ? withoutFields(error) : error
-  }
+  return [...(await ofSeveral(collection.createMany(records)))] as AnyRecord[]
 }
 
 /**
@@ -148,8 +164,12 @@ export async function createAll(collection: Collection, records: readonly object
  * @throws ProblemError if one of them cannot be deleted
  */
 export async function deleteAll(collection: Collection, ids: readonly Id[]): Promise<void> {
+  await ofSeveral(untilDeleted(collection.bulkDelete(ids.map(String))))
+}
+
+async function ofSeveral<Result>(request: Promise<Result>): Promise<Result> {
   try {
-    await untilDeleted(collection.bulkDelete(ids.map(String)))
+    return await request
   } catch (error) {
     throw error instanceof ProblemError ? withoutFields(error) : error
   }
@@ -165,7 +185,7 @@ function withoutFields({ status, code, detail, errors, response }: ProblemError,
  * Changes a record whatever it is now. `If-Match: *` satisfies collections that require a condition (CON-7); it is not
  * sent at once because it also requires the permission to read.
  */
-export async function changeAnyState<Result>(change: (ifMatch?: string) => Promise<Result>): Promise<Result> {
+async function changeAnyState<Result>(change: (ifMatch?: string) => Promise<Result>): Promise<Result> {
   try {
     return await change()
   } catch (error) {

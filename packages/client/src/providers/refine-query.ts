@@ -3,26 +3,13 @@ import type { CrudFilter, CrudSort, LogicalFilter } from '@refinedev/core'
 import type { FilterOperator } from 'resourced-contract/model/operators'
 import { ProblemError, type Query } from '../index.ts'
 
-// Operators without a list, and the parameter of each.
+// Operators without a list, and the parameter of each. The names of most are those of conditions too.
 // biome-ignore format: pairs
 const operators: Readonly<Partial<Record<LogicalFilter['operator'], '' | `[${FilterOperator}]`>>> = {
   eq: '', in: '', ne: '[not]', nin: '[not]', contains: '[contains]', startswith: '[starts_with]',
   lt: '[lt]', lte: '[lte]', gt: '[gt]', gte: '[gte]',
 }
-
-// The operators with one comparison in a condition.
-const conditionNames: Readonly<Partial<Record<LogicalFilter['operator'], string>>> = {
-  ...{
-    in: 'in',
-    ne: 'not',
-    contains: 'contains',
-    startswith: 'startsWith',
-    lt: 'lt',
-    lte: 'lte',
-    gt: 'gt',
-    gte: 'gte',
-  },
-}
+const conditionNames: Readonly<Record<string, string>> = { ne: 'not', startswith: 'startsWith' }
 
 type Parameter = readonly [name: string, value: unknown]
 
@@ -111,8 +98,7 @@ function comparisonsOf(operator: LogicalFilter['operator'], value: unknown): rea
     const [gte, lte] = value as readonly unknown[]
     return [{ gte, lte }]
   }
-  const name = conditionNames[operator]
-  return name === undefined ? undefined : [{ [name]: value }]
+  return operator in operators ? [{ [conditionNames[operator] ?? operator]: value }] : undefined
 }
 
 function unsupported(what: string): ProblemError {

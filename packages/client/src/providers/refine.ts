@@ -3,22 +3,21 @@
  * are imported.
  */
 import type { BaseKey, DataProvider, HttpError, MetaQuery } from '@refinedev/core'
-import { changesBetween, madeFrom, newRecord } from './changes.ts'
+import { type AnyRecord, newRecord } from './changes.ts'
 import { type Explanation, withErrors } from './explain-problem.ts'
 import {
   type AnyClient,
-  type AnyRecord,
   changeAll,
-  changeAnyState,
+  changeOne,
   collectionOf,
   concurrently,
   createAll,
   deleteAll,
+  deleteOne,
   type ProviderOptions,
   readMany,
   readRange,
   selectionOf,
-  untilDeleted,
 } from './records.ts'
 import { filtered, sorted } from './refine-query.ts'
 
@@ -78,16 +77,8 @@ export function refineDataProvider(client: AnyClient, options: RefineOptions = {
     if (shown.size > mostRecords) shown.delete(shown.keys().next().value ?? '')
     return { data: record as never }
   }
-  const beforeChange = (name: string, id: BaseKey, meta: MetaQuery = {}): AnyRecord | undefined => {
-    const before = meta['previousData'] ?? shown.get(`${name}/${id}`)
-    return before && madeFrom(before)
-  }
-  const change = (name: string, id: string, values: object, before?: AnyRecord): Promise<AnyRecord> => {
-    const { update, restore } = collection(name)
-    if (isRestoration(values)) return restore(id)
-    const changes = changesBetween(before, values)
-    return before ? update(before, changes) : changeAnyState((ifMatch) => update(id, changes, { ifMatch }))
-  }
+  const beforeChange = (name: string, id: BaseKey, meta: MetaQuery = {}): AnyRecord | undefined =>
+    meta['previousData'] ?? shown.get(`${name}/${id}`)
   const methods: Omit<RefineDataProvider, 'getApiUrl'> = {
     async getList({ resource, pagination = {}, filters, sorters, meta }) {
       const { mode = 'server', currentPage = 1, pageSize = 10 } = pagination
@@ -121,19 +112,23 @@ export function refineDataProvider(client: AnyClient, options: RefineOptions = {
         variables.map((values) => newRecord(values as object)),
       )) as never,
     }),
-    update: async ({ resource, id, variables, meta }) =>
-      show(resource, await change(resource, String(id), variables as object, beforeChange(resource, id, meta))),
+    async update({ resource, id, variables, meta }) {
+      const [values, before] = [variables as object, beforeChange(resource, id, meta)]
+      const changed = isRestoration(values)
+        ? collection(resource).restore(String(id))
+        : changeOne(collection(resource), String(id), before, values)
+      return show(resource, await changed)
+    },
     async updateMany({ resource, ids, variables }) {
       const changes = variables as object
       const changed = isRestoration(changes)
         ? await concurrently(ids, (id) => collection(resource).restore(String(id)))
-        : await changeAll(collection(resource), ids, changesBetween(undefined, changes))
+        : await changeAll(collection(resource), ids, changes)
       return { data: changed as never }
     },
     async deleteOne({ resource, id, meta }) {
-      const { delete: remove } = collection(resource)
       const before = beforeChange(resource, id, meta)
-      await untilDeleted(before ? remove(before) : changeAnyState((ifMatch) => remove(String(id), { ifMatch })))
+      await deleteOne(collection(resource), String(id), before)
       return { data: (before ?? { id }) as never }
     },
     async deleteMany({ resource, ids }) {

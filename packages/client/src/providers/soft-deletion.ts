@@ -1,6 +1,7 @@
 /** The methods of react-admin for soft deletion: a recycle bin, and restoration. */
 import { type Collection, ProblemError } from '../index.ts'
-import { type AnyRecord, concurrently, deleteAll, type Id, readMany, untilDeleted } from './records.ts'
+import type { AnyRecord } from './changes.ts'
+import { concurrently, deleteAll, type Id, readMany, untilDeleted } from './records.ts'
 
 /** A deleted record, as react-admin describes it. */
 export interface DeletedRecord {

@@ -19,6 +19,7 @@ export function lookupCollection(rule: LookupRule): string {
 
 /** The reference that a rule follows, and the fields with which its lookups compare other records. */
 export function leadingFields(rule: AccessRule): string[] {
+  if (typeof rule !== 'object') return []
   return simpleRules([rule]).flatMap((each) => {
     if (isLookup(each)) return recordFields(each.where)
     return typeof each === 'object' && 'through' in each ? [each.through] : []
@@ -38,19 +39,22 @@ export function lookedUpFields(rules: readonly AccessRule[], collection: string)
   return lookups.flatMap((each) => (lookupCollection(each) === collection ? conditionFields(each.where) : []))
 }
 
+/** The comparisons of a declared condition, each with its field. */
+function comparisonsIn(condition: Condition): [field: string, compared: Condition[string]][] {
+  return Object.entries(condition).flatMap(([word, value]) => {
+    if (word === 'and' || word === 'or') return (value as readonly Condition[]).flatMap(comparisonsIn)
+    return word === 'not' ? comparisonsIn(value as Condition) : [[word, value]]
+  })
+}
+
 /** The fields that a declared condition compares. */
 export function conditionFields(condition: Condition): string[] {
-  return Object.entries(condition).flatMap(([word, value]) => {
-    if (word === 'and' || word === 'or') return (value as readonly Condition[]).flatMap(conditionFields)
-    return word === 'not' ? conditionFields(value as Condition) : [word]
-  })
+  return comparisonsIn(condition).map(([field]) => field)
 }
 
 /** The fields of the record that a lookup is about, with which its condition compares: `{ record: FIELD }`. */
 function recordFields(condition: Condition): string[] {
-  return Object.entries(condition).flatMap(([word, value]) => {
-    if (word === 'and' || word === 'or') return (value as readonly Condition[]).flatMap(recordFields)
-    if (word === 'not') return recordFields(value as Condition)
+  return comparisonsIn(condition).flatMap(([, value]) => {
     if (!isObject(value)) return []
     const operands = 'record' in value || 'caller' in value ? [value] : Object.values(value).flat()
     return operands.flatMap((each) => (isObject(each) && typeof each['record'] === 'string' ? [each['record']] : []))

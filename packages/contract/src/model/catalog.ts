@@ -3,6 +3,7 @@
  * (jobs and API keys, which only the server changes), and freezes the result.
  */
 
+import { hash } from 'node:crypto'
 import { lookedUpFields } from './access-rules.ts'
 import {
   type AccessRule,
@@ -14,14 +15,13 @@ import {
   type InterfaceDeclaration,
   type ResourceDeclaration,
 } from './declaration.ts'
-import type { EventLimits, RateDeclaration } from './declared-limits.ts'
 import { eventKinds, revisionKinds } from './event.ts'
 import { completeField } from './field.ts'
 import type { Total } from './kept-summary.ts'
-import { limitDefaults, mostChangedAtOnce, parseRate, type Rate, type Rates } from './limits.ts'
+import { completeLimits, mostChangedAtOnce } from './limits.ts'
 import { historyCollection } from './names.ts'
-import { deepFreeze, plainCopy } from './plain-copy.ts'
-import { nameRelations, type RelationSource } from './relations.ts'
+import { canonicalJson, deepFreeze, plainCopy } from './plain-copy.ts'
+import { nameRelations, sourceOf } from './relations.ts'
 import {
   type Catalog,
   type Deletion,
@@ -29,9 +29,9 @@ import {
   type Field,
   type FieldAccess,
   type Resource,
+  recordedNames,
   withIndexes,
 } from './resource.ts'
-import { recordedShape, shapeHash } from './shape.ts'
 import { parseDuration, parsePeriod } from './time.ts'
 import { webhookResources } from './webhook-resources.ts'
 
@@ -44,8 +44,6 @@ import { webhookResources } from './webhook-resources.ts'
 export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
   const declared = plainCopy(declaration) as InterfaceDeclaration
   const resources = startAll(declared.resources, 'by-clients')
-  const pageSize = declared.limits?.pageSize
-  const max = pageSize?.max ?? limitDefaults.largestPage
   return deepFreeze<Catalog>({
     name: declared.name,
     title: declared.title ?? titleOf(declared.name),
@@ -58,27 +56,9 @@ export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
       ...startEvents(resources),
       ...startHistory(resources),
     ]),
+    tenants: completeTenants(declared.tenants),
     authorize: declared.authorize,
-    limits: {
-      pageSize: { default: pageSize?.default ?? Math.min(limitDefaults.pageSize, max), max },
-      bodyBytes: declared.limits?.bodyBytes ?? limitDefaults.bodyBytes,
-      bodyMembers: declared.limits?.bodyMembers ?? limitDefaults.bodyMembers,
-      patchOperations: declared.limits?.patchOperations ?? limitDefaults.patchOperations,
-      bulk: declared.limits?.bulk ?? limitDefaults.bulk,
-      errors: declared.limits?.errors ?? limitDefaults.errors,
-      pageBytes: declared.limits?.pageBytes ?? limitDefaults.pageBytes,
-      include: { ...limitDefaults.include, ...declared.limits?.include },
-      readTime: declared.limits?.readTime ?? limitDefaults.readTime,
-      authorizeTime: declared.limits?.authorizeTime ?? limitDefaults.authorizeTime,
-      functionTime: declared.limits?.functionTime ?? limitDefaults.functionTime,
-      rate: completeRates(declared.limits?.rate ?? {}),
-      keys: {
-        perSubject: declared.limits?.keys?.perSubject ?? limitDefaults.keysPerSubject,
-        lastingRoles: declared.limits?.keys?.lastingRoles ?? [],
-      },
-      exports: { ...limitDefaults.exports, ...declared.limits?.exports },
-      events: completeEventLimits(declared.limits?.events ?? {}),
-    },
+    limits: completeLimits(declared.limits),
     versions: new Map(),
   })
 }
@@ -98,18 +78,13 @@ function related(resources: readonly SingleResource[]): Map<string, Resource> {
 
 /** The sums that other resources keep of the records of this one. */
 function totalsOf({ name }: SingleResource, all: readonly SingleResource[]): Pick<Resource, 'totals'> {
-  const sources = all.map(({ name: source, fields }): RelationSource => {
-    const references = fields.flatMap(({ name: field, reference, writeOnly }) =>
-      reference === undefined || writeOnly ? [] : [{ ...reference, field }],
-    )
-    return { name: source, fields: new Set(fields.map((field) => field.name)), references }
-  })
-  const totals = all.flatMap((parent, index) =>
+  const totals = all.flatMap((parent) =>
     parent.fields.flatMap(({ name: field, sumOf }): Total[] => {
-      const [relation = '', amount = ''] = sumOf?.split('.') ?? []
-      const found = nameRelations(sources[index]!, sources).relations.get(relation)
-      if (sumOf === undefined || found?.collection !== name) return []
-      return [{ collection: parent.name, field, reference: found.field, amount }]
+      // Relations are named for few fields: with each, the time would grow with the cube of the number of resources.
+      if (sumOf === undefined) return []
+      const [relation = '', amount = ''] = sumOf.split('.')
+      const found = nameRelations(sourceOf(parent), all.map(sourceOf)).relations.get(relation)
+      return found?.collection === name ? [{ collection: parent.name, field, reference: found.field, amount }] : []
     }),
   )
   return totals.length === 0 ? {} : { totals }
@@ -178,7 +153,6 @@ function relationsOf(
   }
 }
 
-/** The access rules of a resource and of its fields. */
 function rulesOf({ access, fieldAccess }: Pick<Resource, 'access' | 'fieldAccess'>): AccessRule[] {
   const ofFields = [...(fieldAccess?.values() ?? [])].flatMap(({ read = [], write = [] }) => [...read, ...write])
   return [...Object.values(access).flat(), ...ofFields]
@@ -238,20 +212,8 @@ function completeFieldAccess(
   return entries.length === 0 ? {} : { fieldAccess: new Map(entries) }
 }
 
-function completeRates({ caller, address, changes, actions = {} }: RateDeclaration): Rates {
-  const rateOf = (text: string) => parseRate(text) as Rate
-  return {
-    caller: rateOf(caller ?? limitDefaults.callerRate),
-    address: rateOf(address ?? limitDefaults.addressRate),
-    ...(changes !== undefined && { changes: rateOf(changes) }),
-    actions: new Map(Object.entries(actions).map(([name, text]) => [name, rateOf(text)])),
-  }
-}
-
-function completeEventLimits(declared: EventLimits): Catalog['limits']['events'] {
-  const { retention, streams } = { ...limitDefaults.events, ...declared }
-  const kept = parseDuration(retention)
-  return { retention: kept.kind === 'duration' ? kept.milliseconds : 0, streams }
+function completeTenants(declared: InterfaceDeclaration['tenants']): Catalog['tenants'] {
+  return declared && { create: 'operator', gracePeriod: 'P30D', ...declared }
 }
 
 /** A title for a name joined by hyphens: `line-items` is "Line items". */
@@ -260,14 +222,13 @@ function titleOf(name: string): string {
   return spaced.charAt(0).toUpperCase() + spaced.slice(1)
 }
 
-/** The kinds of jobs. */
-export const jobKinds = [
+const jobKinds = [
   'deletion', 'bulk-deletion', 'filtered-deletion', 'restoration', 'update', 'purge', 'export',
 ] as const // biome-ignore format: one row reads best
 export type JobKind = (typeof jobKinds)[number]
 
 /** The states of a job (JOB-2). The last two are final. */
-export const jobStatuses = ['pending', 'running', 'succeeded', 'failed'] as const
+const jobStatuses = ['pending', 'running', 'succeeded', 'failed'] as const
 export type JobStatus = (typeof jobStatuses)[number]
 
 const instant = { type: 'string', format: 'date-time', optional: true, filter: true, sort: true } as const
@@ -301,37 +262,57 @@ const madeByServer: InterfaceDeclaration['resources'] = {
   },
 }
 
-/** The resource of events, where a resource has them. Triggers of the database write its records. */
+const requestId = {
+  ...{ type: 'string', optional: true },
+  description:
+    'The `X-Request-Id` of the request that made the change, the same for all changes of an array, a transaction ' +
+    'or a job; null: unknown, or no request.',
+} as const
+
+/** A resource whose records are written by triggers of the database, and show the records of others. */
+function startRecording(
+  name: string,
+  shown: readonly SingleResource[],
+  declared: Pick<ResourceDeclaration, 'title' | 'description' | 'fields'>,
+): SingleResource {
+  const access = { read: 'anyone', create: 'nobody', update: 'nobody', delete: 'nobody', restore: 'nobody' } as const
+  const deletion = { variant: 'hard', bulk: false } as const
+  const started = {
+    ...startResource(name, { ...declared, access, deletion }, 'by-server'),
+    order: 'by-position',
+  } as const
+  return { ...started, shape: recordedShape(started, shown) }
+}
+
+/** The resource of events, where a resource has them. */
 function startEvents(resources: readonly SingleResource[]): SingleResource[] {
-  const collections = resources.filter((resource) => resource.events).map((resource) => resource.name)
-  if (collections.length === 0) return []
-  const declared: ResourceDeclaration = {
+  const shown = resources.filter((resource) => resource.events)
+  if (shown.length === 0) return []
+  const events = startRecording('events', shown, {
     title: 'Events',
     description: 'Events: one for each change of each record, in the order of the changes.',
     fields: {
-      collection: { enum: collections, filter: true, description: 'The collection of the record.' },
+      collection: {
+        ...{ enum: shown.map(({ name }) => name), filter: true },
+        description: 'The collection of the record.',
+      },
       record: { type: 'string', format: 'uuid', filter: true, description: 'The id of the record.' },
       kind: { enum: [...eventKinds], filter: true, description: 'What happened to the record.' },
       data: {
         ...{ type: 'object', optional: true },
         description: 'The record after the change; null where it was deleted or purged.',
       },
+      request_id: requestId,
     },
-    access: { read: 'anyone', create: 'nobody', update: 'nobody', delete: 'nobody', restore: 'nobody' },
-    deletion: { variant: 'hard', bulk: false },
-  }
-  const shown = resources.filter((resource) => resource.events)
-  const started = startResource('events', declared, 'by-server')
-  const shape = recordedShape(started, shown)
-  const events: SingleResource = { ...started, order: 'by-position', shape }
+  })
   return [events, ...startAll(webhookResources, 'for-clients')]
 }
 
-/** The resource of revisions, where a resource has a history. Triggers of the database write its records. */
+/** The resource of revisions, where a resource has a history. */
 function startHistory(resources: readonly SingleResource[]): SingleResource[] {
   const shown = resources.filter((resource) => resource.history !== undefined)
   if (shown.length === 0) return []
-  const declared: ResourceDeclaration = {
+  const revisions = startRecording(historyCollection, shown, {
     title: 'Revisions',
     description: 'The states of records, each with the change that led to it.',
     fields: {
@@ -343,7 +324,7 @@ function startHistory(resources: readonly SingleResource[]): SingleResource[] {
         ...{ type: 'string', optional: true },
         description: 'The id of the caller who made the change; null: unknown, or the server.',
       },
-      request_id: { type: 'string', optional: true, description: 'The `Request-Id` of the change.' },
+      request_id: requestId,
       version: { type: 'string', optional: true, description: 'The version that the change was made in.' },
       record: {
         type: 'object',
@@ -351,12 +332,8 @@ function startHistory(resources: readonly SingleResource[]): SingleResource[] {
         description: 'The record after the change; null where it was deleted.',
       },
     },
-    access: { read: 'anyone', create: 'nobody', update: 'nobody', delete: 'nobody', restore: 'nobody' },
-    deletion: { variant: 'hard', bulk: false },
-  }
-  const started = startResource(historyCollection, declared, 'by-server')
-  const revisions: SingleResource = { ...started, order: 'by-position' }
-  return [{ ...revisions, shape: recordedShape(revisions, shown) }]
+  })
+  return [revisions]
 }
 
 /** The limits of a key: characters of its subject, number of roles, characters of a role and of its claims as JSON. */
@@ -387,4 +364,31 @@ const madeForClients: InterfaceDeclaration['resources'] = {
     access: { read: ['role:admin', 'owner'], create: 'anyone', delete: ['role:admin', 'owner'] },
     deletion: { variant: 'hard', bulk: false },
   },
+}
+
+/**
+ * A hash of eight characters of the fields' names, order and schemas; the order of keywords does not matter.
+ *
+ * @param constants the values of fields that have the same value in all records
+ */
+export function shapeHash(
+  fields: readonly Pick<Field, 'name' | 'schema'>[],
+  constants: ReadonlyMap<string, unknown> = new Map(),
+): string {
+  const shape = fields.map(({ name, schema }) =>
+    constants.get(name) == null ? [name, schema] : [name, schema, constants.get(name)],
+  )
+  return hash('sha256', canonicalJson(shape), 'base64url').slice(0, 8)
+}
+
+/**
+ * The shape of events or revisions, which show a record of one of these resources: a change of a resource changes their
+ * entity tags too.
+ */
+export function recordedShape(
+  recording: Pick<Resource, 'name' | 'order' | 'fields'>,
+  shown: readonly Pick<Resource, 'name' | 'shape'>[],
+): string {
+  const shapes = { 'x-shapes': shown.map(({ name, shape }) => `${name} ${shape}`) }
+  return shapeHash([...recording.fields, { name: recordedNames(recording).shown, schema: shapes }])
 }

@@ -9,20 +9,18 @@ import type {
   EventFunction,
   PrepareContext,
 } from './declared-functions.ts'
-import type {
-  EventLimits,
-  ExportLimits,
-  IncludeLimits,
-  KeyLimitsDeclaration,
-  RateDeclaration,
-} from './declared-limits.ts'
 import type { EventKind } from './event.ts'
 import type { SummaryDeclaration } from './kept-summary.ts'
+import type { LimitsDeclaration } from './limits.ts'
 import type { Comparisons } from './operators.ts'
 
 /** The actions that access rules are declared for (AUT-3). */
 export const actions = ['read', 'create', 'update', 'delete', 'restore', 'readDeleted', 'readHistory'] as const
 export type Action = (typeof actions)[number]
+
+/** The actions that rates can be declared for. Reading deleted records counts as a read. */
+export const countedActions = ['read', 'create', 'update', 'delete', 'restore'] as const satisfies readonly Action[]
+export type CountedAction = (typeof countedActions)[number]
 
 /** What happens to a record when the record that it refers to is deleted (DEL-4, DEL-5). */
 export type OnDelete = 'restrict' | 'cascade' | 'clear'
@@ -377,6 +375,16 @@ export interface ChangeDeclaration {
   readonly convert?: Readonly<Record<string, ConvertedField>>
 }
 
+/** How requests find their tenant (TEN-1). */
+export interface TenantsDeclaration {
+  /** The claim of the caller that names the tenant: `claims.team`. */
+  readonly caller: string
+  /** Who creates tenants: operators, or the first request that changes something; default `operator`. */
+  readonly create?: 'operator' | 'first-use'
+  /** How long a deleted tenant is kept: an ISO 8601 duration of weeks, days, hours and so on; default `P30D`. */
+  readonly gracePeriod?: string
+}
+
 /** The places where a request can name its version. */
 export const carriers = ['path', 'header', 'media-type', 'query'] as const
 export type Carrier = (typeof carriers)[number]
@@ -399,29 +407,7 @@ export interface InterfaceDeclaration {
    * It may await. Access rules apply to the requests that it lets pass.
    */
   readonly authorize?: (request: AuthorizationRequest) => Authorization | Promise<Authorization>
-  readonly limits?: {
-    readonly pageSize?: { readonly default?: number; readonly max?: number }
-    readonly rate?: RateDeclaration
-    readonly keys?: KeyLimitsDeclaration
-    readonly bodyBytes?: number
-    /** The most members of objects and items of arrays of a record in a body; default 20,000. */
-    readonly bodyMembers?: number
-    /** The most operations of a JSON Patch; default 1,000. */
-    readonly patchOperations?: number
-    /** The most records that one request creates or changes by an array; default 1,000. */
-    readonly bulk?: number
-    /** The most entries of `errors` in a response; default 100. */
-    readonly errors?: number
-    /** The most bytes of the records of one page, as JSON; default 4 MiB. */
-    readonly pageBytes?: number
-    readonly include?: IncludeLimits
-    /** How long the database may work on one read, in milliseconds; default 10,000. */
-    readonly readTime?: number
-    /** How long `authorize` may take, in milliseconds; default 5,000. */
-    readonly authorizeTime?: number
-    /** How long one run of a function in `on` may take, in milliseconds; default 30,000. */
-    readonly functionTime?: number
-    readonly exports?: ExportLimits
-    readonly events?: EventLimits
-  }
+  /** Each tenant has a database of its own; undeclared: there is one database (TEN-1, TEN-2). */
+  readonly tenants?: TenantsDeclaration
+  readonly limits?: LimitsDeclaration
 }

@@ -2,6 +2,9 @@
  * Calls the functions of a declaration: business rules, access rules, conversions of older versions. Their arguments
  * are frozen copies, and they must not return a promise. If one fails, the client gets 500, and the log names the
  * function without any value.
+ *
+ * Functions that may await have a limit of time. One that never settles holds nothing of the server after that, and one
+ * that fails too late changes nothing.
  */
 
 /** A function of the declaration threw, or returned something invalid. */
@@ -31,7 +34,7 @@ export function callDeclared<T>(place: string, given: unknown, call: () => T): T
 }
 
 /** Whether a value is a promise, or something like one. Reading it may throw. */
-export function isThenable(value: unknown): boolean {
+function isThenable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function'
 }
 
@@ -42,7 +45,7 @@ const longestMessage = 500
  *
  * @param given the values that are removed from its message
  */
-export function failureOf(place: string, given: unknown, error: unknown): FunctionFault {
+function failureOf(place: string, given: unknown, error: unknown): FunctionFault {
   try {
     const isError = error instanceof Error
     const words = String(isError ? error.message : error).slice(0, longestMessage)
@@ -98,4 +101,70 @@ function copyOf(value: unknown, copies: Map<object, object>): unknown {
     Object.defineProperty(copy, key, { value: copyOf(each, copies), enumerable: true })
   }
   return Object.freeze(copy)
+}
+
+/** What bounds the call of a function. */
+interface Bounds {
+  /** Milliseconds. */
+  readonly limit: number
+  /** Ends the wait when it is aborted; `undefined`: nothing does. */
+  readonly abandoned?: AbortSignal | undefined
+}
+
+/** The wait for a function ended because nobody needs its result any more. */
+export class AbandonedFunction extends Error {}
+
+/**
+ * Calls a function of the declaration, which may return a promise.
+ *
+ * @param place of the function in the declaration, for the log
+ * @param given the arguments whose values are removed from the logged message
+ * @param call receives a signal that is aborted when nothing waits for the function any more
+ * @throws FunctionFault if the function throws, rejects or takes too long
+ * @throws AbandonedFunction
+ */
+export async function awaitDeclared<T>(
+  place: string,
+  given: unknown,
+  { limit, abandoned }: Bounds,
+  call: (signal: AbortSignal) => T,
+): Promise<Awaited<T>> {
+  const ending = new AbortController()
+  try {
+    const answer = call(ending.signal)
+    if (!isThenable(answer)) return await answer
+    return settled(answer, { limit, abandoned }, ending, place, given)
+  } catch (error) {
+    throw failureOf(place, given, error)
+  }
+}
+
+async function settled<T>(
+  answer: T,
+  { limit, abandoned }: Bounds,
+  ending: AbortController,
+  place: string,
+  given: unknown,
+): Promise<Awaited<T>> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const seconds = limit / 1_000
+  const late = new FunctionFault(`${place} took more than ${seconds} second${seconds === 1 ? '' : 's'}.`)
+  const end = (reason: Error) => {
+    reject(reason)
+    ending.abort(reason)
+  }
+  const timer = setTimeout(end, limit, late)
+  const onAbandoned = () => end(new AbandonedFunction())
+  abandoned?.addEventListener('abort', onAbandoned)
+  if (abandoned?.aborted) onAbandoned()
+  try {
+    // Whatever becomes of the loser of a race is handled: a late rejection does not end the process.
+    return await Promise.race([answer, promise])
+  } catch (error) {
+    if (error === late || error instanceof AbandonedFunction) throw error
+    throw failureOf(place, given, error)
+  } finally {
+    clearTimeout(timer)
+    abandoned?.removeEventListener('abort', onAbandoned)
+  }
 }

@@ -53,6 +53,8 @@ export interface EventContext<EventRecord = UntypedRecord | null> {
     readonly collection: string
     /** The id of the record. */
     readonly record: string
+    /** The same for all changes of a request; `null`: unknown, or no request. */
+    readonly request_id: string | null
     /** When the record was changed: an RFC 3339 date-time. */
     readonly created_at: string
   }

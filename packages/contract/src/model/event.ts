@@ -1,6 +1,8 @@
-/** What an event says about its record (EVT-1). */
+/**
+ * What an event says about its record (EVT-1); its deliveries to webhooks and functions (EVT-9, EVT-11), and the
+ * secrets that sign them (EVT-8).
+ */
 
-/** The kinds of events. */
 export const eventKinds = ['created', 'updated', 'deleted', 'restored', 'purged'] as const
 export type EventKind = (typeof eventKinds)[number]
 
@@ -20,4 +22,24 @@ export interface EventPosition {
 /** A number of 24 bits from the random part of the id of an event; 0: there is no event. */
 export function eventMark(id: unknown): number {
   return typeof id === 'string' ? Number.parseInt(id.slice(-6), 16) : 0
+}
+
+/** The states of a delivery. All but the first are final. */
+export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'discarded'] as const
+export type DeliveryStatus = (typeof deliveryStatuses)[number]
+
+/** The name by which a webhook consumes events, among functions. */
+export function consumerOfWebhook(id: string): string {
+  return `webhook:${id}`
+}
+
+/** What secrets begin with. */
+export const webhookSecretPrefix = 'whsec_'
+
+/** How long a former secret signs together with the new one, in milliseconds. */
+export const secretOverlap = 86_400_000
+
+/** The name by which the functions of a resource consume events: their place in the declaration (EVT-12). */
+export function consumerOfFunctions(collection: string): string {
+  return `resources.${collection}.on`
 }

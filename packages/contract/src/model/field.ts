@@ -7,7 +7,7 @@ import type { FieldDeclaration, ServerValue } from './declaration.ts'
 import { completeKeywords, isServers, keywordRows } from './keywords.ts'
 import { memberPaths } from './members.ts'
 import { isObject, optionalMark } from './plain-copy.ts'
-import type { Field, FieldType } from './resource.ts'
+import { type Field, type FieldType, isComparable } from './resource.ts'
 import { compileInteger, compileReference, compileSchema, type ValidateValue } from './schema.ts'
 
 /** A JSON Schema, or a declared field, as an object. */
@@ -161,8 +161,8 @@ export function completeField(name: string, declared: FieldDeclaration, isOwner:
   return {
     ...keywords,
     name,
-    weight: typeof declared.search === 'object' ? declared.search.weight : 1,
-    items: keywords.filter && shape.type === 'array' ? completePart(name, itemSchema(shape)) : undefined,
+    weight: isObject(declared.search) ? declared.search.weight : 1,
+    items: keywords.filter && shape.type === 'array' ? completePart(name, shape.schema.items) : undefined,
     members: memberPaths(name, declared).flatMap((each) => completePart(each.name, each.schema) ?? []),
     type: shape.type,
     schema,
@@ -178,14 +178,11 @@ export function completeField(name: string, declared: FieldDeclaration, isOwner:
   }
 }
 
-/** The schema of the items of an array. */
-export function itemSchema({ schema }: Pick<FieldShape, 'schema'>): Schema | undefined {
-  return isObject(schema.items) ? schema.items : undefined
-}
-
-/** An item or a member that requests may filter by, as a field of its own. */
-function completePart(name: string, schema: Schema | undefined): Field | undefined {
-  return schema && completeField(name, { ...schema, filter: true, optional: true }, false, false)
+/** An item or a member that requests may filter by, as a field; `undefined`: its values cannot be compared. */
+function completePart(name: string, schema: unknown): Field | undefined {
+  if (!isObject(schema)) return undefined
+  const field = completeField(name, { ...schema, filter: true, optional: true }, false, false)
+  return isComparable(field.type) ? field : undefined
 }
 
 function validatorOf(name: string, declared: FieldDeclaration, { schema, type }: FieldShape): ValidateValue {

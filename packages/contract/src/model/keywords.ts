@@ -13,7 +13,7 @@ import type {
   ServerValue,
   SetDeclaration,
 } from './declaration.ts'
-import { longestName, snakeCaseForm } from './names.ts'
+import { callerForm, longestName, snakeCaseForm } from './names.ts'
 import { arrayOf, choice, flag, flagWithoutDefault, mapOf, type Node, objectOf, whole } from './structure-node.ts'
 
 /** A keyword that JSON Schema does not have. */
@@ -81,8 +81,6 @@ interface Keyword<Value> {
 /** The greatest weight of a searched field. */
 const mostWeight = 100
 
-const callerForm = '^(?:id|roles|claims(?:\\.[^.\\s]+)+)$'
-
 const relationName = (description: string, example: string): Node => ({
   ...{ description, type: 'string', pattern: snakeCaseForm.source, maxLength: longestName, examples: [example] },
   wording: {
@@ -94,7 +92,12 @@ const relationName = (description: string, example: string): Node => ({
 const serverValue = (description: string): Node => ({
   ...{ description, type: 'object', additionalProperties: false, minProperties: 1, maxProperties: 1 },
   properties: {
-    caller: { description: 'An attribute of the caller.', type: 'string', pattern: callerForm, examples: ['id'] },
+    caller: {
+      description: 'An attribute of the caller.',
+      type: 'string',
+      pattern: callerForm.source,
+      examples: ['id'],
+    },
     now: { description: 'The time of the change, for dates and date-times.', const: true },
   },
   wording: 'elsewhere',

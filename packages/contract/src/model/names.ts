@@ -4,6 +4,8 @@
 export const hyphenedForm = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 /** The form of names of fields. */
 export const snakeCaseForm = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
+/** The form of names of what a caller has. */
+export const callerForm = /^(?:id|roles|claims(?:\.[^.\s]+)+)$/
 /** The most characters of a name. PostgreSQL cuts identifiers after 63, and index names have prefixes. */
 export const longestName = 40
 
@@ -18,6 +20,9 @@ export const eventCollections = ['events', 'webhooks', 'deliveries']
 
 /** The name that the interface keeps for itself where a resource has a history. */
 export const historyCollection = 'revisions'
+
+/** The name that the interface keeps for itself where it has tenants. */
+export const tenantsCollection = 'tenants'
 
 /** Query parameters that control a list: none of them can be a filter. */
 export const controlParameters = [

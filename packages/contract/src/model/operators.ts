@@ -8,7 +8,6 @@ import { compareText, fold } from './text.ts'
 // In this order queries and documents list operators.
 const operands = ['value', 'values', 'list', 'text', 'flag'] as const
 
-/** An operator. */
 export interface Operator {
   /** Its name in conditions. */
   readonly name: string

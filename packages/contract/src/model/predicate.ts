@@ -11,7 +11,7 @@
 import { decimalKeyOf } from './decimal.ts'
 import { fieldOfName, valueOfName } from './members.ts'
 import { type Comparison, comparisons } from './operators.ts'
-import { comparedField, type Field, type RecordValues, type Resource } from './resource.ts'
+import { comparedField, type Field, type NamedFields, type RecordValues, type Resource } from './resource.ts'
 import { instantKey, timestamp } from './time.ts'
 import type { DayBounds } from './time-zone.ts'
 
@@ -293,7 +293,7 @@ function negated(value: boolean | undefined): boolean | undefined {
 }
 
 /** How the values of a declared or system field are compared; `undefined`: no such field. */
-export function comparableType(resource: Resource, name: string): Field['type'] | 'timestamp' | undefined {
+export function comparableType(resource: NamedFields, name: string): Field['type'] | 'timestamp' | undefined {
   if (name === 'id') return 'string'
   if (name === 'created_at' || name === 'updated_at' || name === 'deleted_at') return 'timestamp'
   return comparedField(resource, name)?.type
@@ -304,7 +304,7 @@ export function comparableType(resource: Resource, name: string): Field['type'] 
  * value is of another type than the field, or is no finite number: a comparison with it is unknown. A key may be one
  * that no value of the field has: `resolve-condition.ts` compares it by value.
  */
-export function comparisonKey(resource: Resource, name: string, value: unknown): Scalar | undefined {
+export function comparisonKey(resource: NamedFields, name: string, value: unknown): Scalar | undefined {
   switch (comparableType(resource, name)) {
     case 'timestamp': {
       const milliseconds = typeof value === 'string' && instantKey(value) !== undefined ? Date.parse(value) : Number.NaN

@@ -91,28 +91,30 @@ export function relationsOf(
 }
 
 function allRelations(resources: Catalog['resources']): ReadonlyMap<string, NamedRelations['relations']> {
-  const sources = [...resources.values()].map((resource) => sourceOf(resources, resource))
+  const sources = [...resources.values()].map((resource) => {
+    const source = sourceOf(resource)
+    return { ...source, references: source.references.filter((each) => isStored(resources, resource, each)) }
+  })
   return new Map(sources.map((source) => [source.name, nameRelations(source, sources).relations]))
 }
 
-function sourceOf(resources: Catalog['resources'], resource: Resource): RelationSource {
-  const { name, fields, mapping } = resource
-  const stored = storedResource(resource)
-  const references = fields.flatMap((field): ReferenceSource[] => {
-    const { reference, writeOnly } = field
-    const target = reference && resources.get(reference.collection)
-    const storedName = mapping === undefined ? field.name : mapping.toStored.get(field.name)
-    // What an older version alone has, or has in another form, leads nowhere; and a relation would show the value.
-    if (
-      reference === undefined ||
-      target === undefined ||
-      writeOnly ||
-      storedName === undefined ||
-      mapping?.conversions.has(field.name)
-    )
-      return []
-    const isSame = stored.field.get(storedName)?.reference?.collection === storedResource(target).name
-    return isSame ? [{ ...reference, field: field.name }] : []
-  })
+/** What the relations of a resource come from. A relation by a `writeOnly` field would show its value. */
+export function sourceOf({ name, fields }: Pick<Resource, 'name' | 'fields'>): RelationSource {
+  const references = fields.flatMap(({ name: field, reference, writeOnly }) =>
+    reference === undefined || writeOnly ? [] : [{ ...reference, field }],
+  )
   return { name, fields: new Set(fields.map((field) => field.name)), references }
+}
+
+/** What an older version alone has, or has in another form, leads nowhere. */
+function isStored(
+  resources: Catalog['resources'],
+  resource: Resource,
+  { field, collection }: ReferenceSource,
+): boolean {
+  const { mapping } = resource
+  const target = resources.get(collection)
+  const name = mapping === undefined ? field : mapping.toStored.get(field)
+  if (target === undefined || name === undefined || mapping?.conversions.has(field)) return false
+  return storedResource(resource).field.get(name)?.reference?.collection === storedResource(target).name
 }

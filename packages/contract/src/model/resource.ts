@@ -1,26 +1,27 @@
 /**
- * The catalog: the declaration made complete. The rest of the program reads only the catalog. Here are its types, the
- * names that lists can be filtered and sorted by (QRY-2, QRY-7), the indexes that serve them, and short hashes that
- * tell whether the fields of a resource have changed.
+ * The catalog: the declaration made complete, which is all that the rest of the program reads. Here are its types, the
+ * names that lists can be filtered and sorted by (QRY-2, QRY-7) and records identified by, and the indexes that serve
+ * them.
  */
+
 import type { Issue } from '../spec/faults.ts'
-import { ruleFields, simpleRules } from './access-rules.ts'
+import { ruleFields } from './access-rules.ts'
 import type { DecimalForm } from './decimal.ts'
 import type {
   AccessRule,
   Action,
-  BusinessRule,
+  DeletionDeclaration,
   InterfaceDeclaration,
   OnDelete,
   ResourceDeclaration,
   ServerValue,
+  TenantsDeclaration,
 } from './declaration.ts'
-import type { ExportLimits, IncludeLimits } from './declared-limits.ts'
 import type { KeptSummary, Total } from './kept-summary.ts'
 import type { CompleteKeywords } from './keywords.ts'
-import type { Rates } from './limits.ts'
+import type { Limits } from './limits.ts'
+import { historyCollection, secretParameters } from './names.ts'
 import { filterOperators, type Operator } from './operators.ts'
-import { isHistory } from './recorded.ts'
 import type { ValidateValue } from './schema.ts'
 import type { Period } from './time.ts'
 
@@ -58,18 +59,13 @@ export interface Field extends CompleteKeywords {
 }
 
 /** Deletion with every default filled in. */
-export interface Deletion {
-  readonly variant: 'soft' | 'hard'
+export interface Deletion extends Required<Omit<DeletionDeclaration, 'gracePeriod' | 'asynchronous' | 'bulk'>> {
   /** Milliseconds. */
   readonly gracePeriod: number
-  readonly restorable: boolean
   /** A deletion of more records than this becomes a job (DEL-8); 0: always, infinity: never. */
   readonly asynchronous: { readonly above: number }
-  readonly answer: 'empty' | 'summary'
-  readonly repeated: 'not-found' | 'no-content'
   /** The most ids of one bulk deletion; `undefined`: bulk deletion is off. */
   readonly bulk: { readonly max: number } | undefined
-  readonly byFilter: boolean
 }
 
 /** A reference seen from its target: the field that refers to it. */
@@ -133,8 +129,10 @@ export interface FieldAccess {
   readonly write: readonly AccessRule[] | undefined
 }
 
+type KeptAsDeclared = 'on' | 'rules' | 'preconditions' | 'maxAge' | 'events'
+
 /** One resource, complete. */
-export interface Resource {
+export interface Resource extends Required<Pick<ResourceDeclaration, KeptAsDeclared>> {
   /**
    * Who creates its records. `by-server`: jobs, which clients only read. `for-clients`: API keys, which the server
    * creates on request.
@@ -155,8 +153,6 @@ export interface Resource {
   readonly unique: readonly (readonly string[])[]
   readonly deletion: Deletion
   readonly updates: Required<NonNullable<ResourceDeclaration['updates']>>
-  /** Whether each change of a record is an event (EVT-1). */
-  readonly events: boolean
   /** Whether each state of each record is kept (HIS-1), and for how long; without `keep`: for good. */
   readonly history: { readonly keep: Period | undefined } | undefined
   /**
@@ -168,16 +164,10 @@ export interface Resource {
   readonly access: Readonly<Record<Action, readonly AccessRule[]>>
   /** Completes records that requests create or change (RES-13). */
   readonly prepare: ResourceDeclaration['prepare']
-  /** Functions that run after a change, by its kind (EVT-12). */
-  readonly on: NonNullable<ResourceDeclaration['on']>
   /** The stored fields that have access rules of their own, in the order of the fields; `undefined`: there are none. */
   readonly fieldAccess?: ReadonlyMap<string, FieldAccess>
   /** The fields by which access rules, also of other resources, look up records of this one. */
   readonly lookedUp: readonly string[]
-  readonly rules: readonly BusinessRule[]
-  readonly preconditions: 'optional' | 'required'
-  /** Seconds. */
-  readonly maxAge: number
   /** The references to this resource from all collections. */
   readonly dependents: readonly Dependent[]
   /** The collections nested under a record of this one. */
@@ -211,40 +201,11 @@ export interface Catalog {
    * what `completeCatalog` makes; `completeVersions` adds them.
    */
   readonly versions: ReadonlyMap<string, Catalog>
+  /** How requests find their tenant (TEN-1); `undefined`: there are no tenants. */
+  readonly tenants: Required<TenantsDeclaration> | undefined
   /** Decides about each request of an authenticated caller (AUT-12). */
   readonly authorize: InterfaceDeclaration['authorize']
-  readonly limits: {
-    readonly pageSize: { readonly default: number; readonly max: number }
-    readonly bodyBytes: number
-    /** The most members and items of a record in a body, however deep they are (LIM-3). */
-    readonly bodyMembers: number
-    /** The most operations of a JSON Patch (LIM-3). */
-    readonly patchOperations: number
-    /** The most records of an array (BLK-1). */
-    readonly bulk: number
-    /** The most entries of `errors` in a response (ERR-3). */
-    readonly errors: number
-    /** The most bytes of the records of one page, as JSON (LIM-6). */
-    readonly pageBytes: number
-    /** The most paths of an `include`, and the most records that one response includes (REL-1, REL-5). */
-    readonly include: Required<IncludeLimits>
-    /** How long the database may work on one read, in milliseconds (LIM-7). */
-    readonly readTime: number
-    /** How long `authorize` may take, in milliseconds (AUT-12). */
-    readonly authorizeTime: number
-    /** How long one run of a function in `on` may take, in milliseconds (EVT-12). */
-    readonly functionTime: number
-    readonly rate: Rates
-    /** Limits of API keys that are created over HTTP (AUT-10). */
-    readonly keys: { readonly perSubject: number; readonly lastingRoles: readonly string[] }
-    readonly exports: Required<ExportLimits>
-    readonly events: {
-      /** How long events are kept, in milliseconds. */
-      readonly retention: number
-      /** The most open streams of one caller. */
-      readonly streams: number
-    }
-  }
+  readonly limits: Limits
 }
 
 /** The fields that every record has in addition to the declared ones (RES-4 to RES-6). */
@@ -312,17 +273,30 @@ export function resourceInVersion(catalog: Catalog, version: string, collection:
 
 /** Adds what follows from the fields of a resource and from its access rules. */
 export function withIndexes(resource: Omit<Resource, 'member' | 'filterables' | 'indexes'>): Resource {
-  const member = new Map(resource.fields.flatMap(({ members }) => members.map((each) => [each.name, each] as const)))
-  return { ...resource, member, filterables: filterablesOf(resource), indexes: indexesOf(resource) }
+  const derived = { member: membersOf(resource.fields), filterables: filterablesOf(resource) }
+  return { ...resource, ...derived, indexes: indexesOf(resource) }
 }
 
+/** The members of objects that requests may filter by, by their whole names. */
+export function membersOf(fields: readonly Field[]): Resource['member'] {
+  return new Map(fields.flatMap(({ members }) => members.map((each) => [each.name, each] as const)))
+}
+
+/** Whether values of a type can be compared: those that have a column of their own. */
+export function isComparable(type: FieldType): type is Exclude<FieldType, 'array' | 'object' | 'json'> {
+  return type !== 'array' && type !== 'object' && type !== 'json'
+}
+
+/** The fields of a resource, and the members of objects that requests may filter by, by name. */
+export type NamedFields = Pick<Resource, 'field' | 'member'>
+
 /** A declared field, or a member of an object that requests may filter by; `undefined`: a system field, or none. */
-export function namedField({ field, member }: Resource, name: string): Field | undefined {
+export function namedField({ field, member }: NamedFields, name: string): Field | undefined {
   return field.get(name) ?? member.get(name)
 }
 
 /** The same, and of an array its items: what values are compared with. */
-export function comparedField(resource: Resource, name: string): Field | undefined {
+export function comparedField(resource: NamedFields, name: string): Field | undefined {
   const found = namedField(resource, name)
   return found?.items ?? found
 }
@@ -339,7 +313,7 @@ function filterablesOf({ fields, order }: Pick<Resource, 'fields' | 'order'>): F
     const compared = [...(field.filter ? [items ?? field] : []), ...field.members]
     return compared.flatMap((each) => {
       const { type } = each
-      if (type === 'array' || type === 'object' || type === 'json') return []
+      if (!isComparable(type)) return []
       return [{ name: items === undefined ? each.name : name, isArray: items !== undefined, type, field: each }]
     })
   })
@@ -367,6 +341,36 @@ export function operatorsFor(filterable: Filterable): string[] {
 /** The names that a collection can be sorted by: declared sorts, then the timestamps. */
 export function sortableNames({ fields, order }: Pick<Resource, 'fields' | 'order'>): string[] {
   return [...fields.filter((field) => field.sort).map((field) => field.name), ...timestampsOf(order)]
+}
+
+/**
+ * The order of how well records match `q` (WHR-6), in `sort`, and as the field of a term. No field has the second name.
+ */
+export const relevance = { name: 'relevance', field: '_relevance' } as const
+
+/** Whether lists of a resource can be sorted by relevance: words are searched, and no sorted field has its name. */
+export function hasRelevance(resource: Pick<Resource, 'fields' | 'order'>): boolean {
+  return resource.fields.some(({ search }) => search) && !sortableNames(resource).includes(relevance.name)
+}
+
+const knownKeys = new WeakMap<Resource, ReadonlyMap<string, string>>()
+
+/**
+ * The unique fields by whose values an address may identify a record (BLK-2): the stored name by the name that the
+ * resource's version has. No secret stands in an address (QRY-9).
+ */
+export function uniqueKeysOf(resource: Resource): ReadonlyMap<string, string> {
+  const known = knownKeys.get(resource)
+  if (known !== undefined) return known
+  const stored = storedResource(resource)
+  const names = stored.unique.flatMap(([name = '', ...others]): [string, string][] => {
+    const shown = resource.mapping === undefined ? name : (resource.mapping.fromStored.get(name) ?? '')
+    const isKey = others.length === 0 && resource.field.get(shown)?.writeOnly === false
+    return isKey && !secretParameters.includes(shown) ? [[shown, name]] : []
+  })
+  const found = new Map(names)
+  knownKeys.set(resource, found)
+  return found
 }
 
 type Indexable = Pick<Resource, 'name' | 'fields' | 'unique' | 'owner' | 'access' | 'lookedUp' | 'order'>
@@ -400,7 +404,7 @@ const revisionIndexes: Index[] = [{ fields: ['record_id', 'collection', 'created
 
 /** Whether an index of this field alone has the records of each value together, ordered by id. */
 export function isIndexed(resource: Pick<Resource, 'owner' | 'access' | 'lookedUp'>, field: Field): boolean {
-  if (field.type === 'array' || field.type === 'object' || field.type === 'json') return false
+  if (!isComparable(field.type)) return false
   if (field.filter || field.sort || field.reference !== undefined || field.name === resource.owner) return true
   if (resource.lookedUp.includes(field.name)) return true
   return Object.values(resource.access).some((rules) => rules.some((rule) => ruleFields(rule).includes(field.name)))
@@ -417,34 +421,28 @@ export function isFolded(field: Field): boolean {
   return field.type === 'string' && field.filter && isFree
 }
 
-/** The indexed fields, if one of them is a text of any length; otherwise none. */
-export function indexedTexts({ indexes, fields: own }: Resource): readonly string[] {
-  const names = new Set(indexes.flatMap((index) => index.fields))
-  const fields = own.flatMap((field) => [field, ...field.members])
-  const indexed = fields.filter(({ name }) => names.has(name))
-  const isText = ({ type, enum: values, reference }: Field) =>
-    type === 'string' && values === undefined && reference === undefined
-  return indexed.some(isText) ? indexed.map(({ name }) => name) : []
+/** A resource whose rows may show the records of others: events (EVT-3), and revisions (HIS-1). */
+type Recording = Pick<Resource, 'name' | 'order'>
+
+/** Whether the rows of a resource are the states of records. */
+export function isHistory({ name, order }: Recording): boolean {
+  return order === 'by-position' && name === historyCollection
 }
 
-/** The fields that the rules of some actions compare, system fields too; `all` where a rule is a function. */
-export function comparedFields(
-  { access, owner }: Pick<Resource, 'access' | 'owner'>,
-  actions: readonly Action[],
-): ReadonlySet<string> | 'all' {
-  const rules = simpleRules(actions.flatMap((action) => access[action]))
-  if (rules.some((rule) => typeof rule === 'function')) return 'all'
-  const owners = owner !== undefined && rules.includes('owner') ? [owner] : []
-  return new Set([...owners, ...rules.flatMap(ruleFields)])
+/** Whether changes are written down, as events or as revisions, with the request that makes them. */
+export function hasRecording({ system }: { readonly system: ReadonlyMap<string, unknown> }): boolean {
+  return system.has('events') || system.has(historyCollection)
 }
 
-/** The same of the rules by which callers may read single fields (AUT-13). */
-export function comparedByFields({
-  fieldAccess,
-  owner,
-}: Pick<Resource, 'fieldAccess' | 'owner'>): ReadonlySet<string> | 'all' {
-  const rules = simpleRules([...(fieldAccess?.values() ?? [])].flatMap(({ read }) => read ?? []))
-  if (rules.some((rule) => typeof rule === 'function')) return 'all'
-  const owners = owner !== undefined && rules.includes('owner') ? [owner] : []
-  return new Set([...owners, ...rules.flatMap(ruleFields)])
+/** The fields of events and of revisions that hold the id of a record, and the record. */
+export function recordedNames(recording: Recording): { readonly id: string; readonly shown: string } {
+  return isHistory(recording) ? { id: 'record_id', shown: 'record' } : { id: 'record', shown: 'data' }
+}
+
+/** Whether the records of a resource are in events, or in revisions. */
+export function isRecordedIn(
+  recording: Recording,
+  { events, history }: { readonly events: boolean; readonly history: object | undefined },
+): boolean {
+  return isHistory(recording) ? history !== undefined : events
 }

@@ -17,6 +17,8 @@ export interface Wording {
   readonly otherKeys?: string
   /** The choice that an unknown choice means, by that choice. */
   readonly meant?: Readonly<Record<string, string>>
+  /** The value is a function. */
+  readonly isFunction?: true
 }
 
 /** A JSON Schema of a part of a declaration. Functions are valid where the wording is `elsewhere`. */
@@ -56,7 +58,6 @@ export interface Node {
 export type KeyOf<T> = keyof { [Key in keyof T as string extends Key ? never : Key]: 1 }
 type OptionalKey<T> = { [Key in KeyOf<T>]: object extends Pick<T, Key> ? Key : never }[KeyOf<T>]
 
-/** A node for each key that a type requires. */
 export type Required<T> = { readonly [Key in Exclude<KeyOf<T>, OptionalKey<T>>]: Node }
 /** A node for each key that a type allows. */
 export type Optional<T> = { readonly [Key in OptionalKey<T>]: Node }
@@ -70,7 +71,7 @@ export function objectOf<T>(
   description: string,
   required: Required<T>,
   optional: Optional<T>,
-  wording: Node['wording'],
+  wording?: Node['wording'],
 ): Node & { readonly properties: Readonly<Record<string, Node>> } {
   const needed = Object.keys(required)
   return {
@@ -128,6 +129,7 @@ export function mapOf(values: Node, description: string, write: string, more: No
 }
 
 /** A function, which only TypeScript and JavaScript can express. */
-export function functionOnly(description: string): Node {
-  return { description: `${description} Only in TypeScript and JavaScript.`, not: {}, wording: 'elsewhere' }
+export function functionOnly(description: string, write: string): Node {
+  const wording = { what: 'a function', write, isFunction: true } as const
+  return { description: `${description} Only in TypeScript and JavaScript.`, not: {}, wording }
 }

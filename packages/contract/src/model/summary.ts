@@ -2,7 +2,7 @@
 import type { DecimalForm } from './decimal.ts'
 import { type DatePart, dateParts } from './periods.ts'
 import { comparisonKey, type Scalar } from './predicate.ts'
-import type { Field, Resource } from './resource.ts'
+import { type Field, isComparable, type NamedFields, type Resource } from './resource.ts'
 
 /** The figures of a group, beside `count`. */
 export const figureKinds = ['sum', 'avg', 'min', 'max'] as const
@@ -66,16 +66,19 @@ function holdsDates({ type, format }: Field): boolean {
   return type === 'string' && (format === 'date' || format === 'date-time')
 }
 
-const known = new WeakMap<Resource, ReadonlyMap<string, Group>>()
+/** A resource, as far as its groups and figures depend on it. */
+type Summarized = NamedFields & Pick<Resource, 'fields' | 'mapping'>
+
+const known = new WeakMap<Summarized, ReadonlyMap<string, Group>>()
 
 /** The ways to group the records of a collection, by the names that clients use. */
-export function groupsOf(resource: Resource): ReadonlyMap<string, Group> {
+export function groupsOf(resource: Summarized): ReadonlyMap<string, Group> {
   const groups = known.get(resource) ?? makeGroups(resource)
   known.set(resource, groups)
   return groups
 }
 
-function makeGroups(resource: Resource): ReadonlyMap<string, Group> {
+function makeGroups(resource: Summarized): ReadonlyMap<string, Group> {
   const { fields } = resource
   const parts = Object.keys(dateParts) as DatePart[]
   const ofDate = (name: string, field: string, isDate: boolean, constant?: Constant): Group[] =>
@@ -99,11 +102,9 @@ function makeGroups(resource: Resource): ReadonlyMap<string, Group> {
 }
 
 /** The figures that a collection has, by the names of their fields in the version of the client. */
-export function figuresOf(resource: Resource, kind: FigureKind): ReadonlyMap<string, Figure> {
+export function figuresOf(resource: Summarized, kind: FigureKind): ReadonlyMap<string, Figure> {
   const isFit = ({ type, filter, sort }: Field) =>
-    kind === 'sum' || kind === 'avg'
-      ? type === 'integer' || type === 'decimal'
-      : (filter || sort) && type !== 'array' && type !== 'object' && type !== 'json'
+    kind === 'sum' || kind === 'avg' ? type === 'integer' || type === 'decimal' : (filter || sort) && isComparable(type)
   const declared = resource.fields.flatMap((own): Figure[] => {
     const { name } = own
     const stored = storedField(resource, own)
@@ -126,22 +127,22 @@ function isPlain({ type, enum: allowed, reference }: Field): boolean {
 }
 
 /** `undefined`: only the older version has the field. */
-function storedField({ mapping }: Resource, own: Field): Field | undefined {
+function storedField({ mapping }: Summarized, own: Field): Field | undefined {
   return mapping === undefined ? own : mapping.stored.field.get(mapping.toStored.get(own.name) ?? '')
 }
 
-function constantOf(resource: Resource, { name }: Field, stored: Field | undefined): Constant | undefined {
+function constantOf(resource: Summarized, { name }: Field, stored: Field | undefined): Constant | undefined {
   if (stored !== undefined) return undefined
   const value = (resource.mapping?.constants.get(name) ?? null) as Scalar | null
   return { value, key: value === null ? null : (comparisonKey(resource, name, value) ?? null) }
 }
 
-function isConverted({ mapping }: Resource, name: string): boolean {
+function isConverted({ mapping }: Summarized, name: string): boolean {
   return mapping?.conversions.has(name) === true
 }
 
 /** `undefined`: the stored field has more values than a declaration lists, or not each of them can be converted. */
-function convertedValues({ mapping }: Resource, { name, type }: Field, stored: Field): OlderValue[] | undefined {
+function convertedValues({ mapping }: Summarized, { name, type }: Field, stored: Field): OlderValue[] | undefined {
   const values: readonly (string | boolean)[] | undefined = stored.type === 'boolean' ? [false, true] : stored.enum
   const conversion = mapping?.conversions.get(name)
   try {

@@ -43,25 +43,20 @@ type KnownEnum<O, V> = O extends { readonly transitions: infer Transitions }
     : EnumOptions<V>
   : Known<O, EnumOptions<V>>
 
+/** Makes a field whose values are of the type `V`. */
+type Builder<V, Made> = <const O extends Options<V> = object>(options?: Known<O, Options<V>>) => Made & NoInfer<O>
+
 /** A text. */
-const string = TypeBox.String as <const O extends Options<string> = object>(
-  options?: Known<O, Options<string>>,
-) => TypeBox.TString & NoInfer<O>
+const string = TypeBox.String as Builder<string, TypeBox.TString>
 
 /** A whole number. */
-export const Integer = TypeBox.Integer as <const O extends Options<number> = object>(
-  options?: Known<O, Options<number>>,
-) => TypeBox.TInteger & NoInfer<O>
+export const Integer = TypeBox.Integer as Builder<number, TypeBox.TInteger>
 
 /** A number. */
-const number = TypeBox.Number as <const O extends Options<number> = object>(
-  options?: Known<O, Options<number>>,
-) => TypeBox.TNumber & NoInfer<O>
+const number = TypeBox.Number as Builder<number, TypeBox.TNumber>
 
 /** True or false. */
-const boolean = TypeBox.Boolean as <const O extends Options<boolean> = object>(
-  options?: Known<O, Options<boolean>>,
-) => TypeBox.TBoolean & NoInfer<O>
+const boolean = TypeBox.Boolean as Builder<boolean, TypeBox.TBoolean>
 
 /** One of the listed values. */
 export const Enum = TypeBox.Enum as <

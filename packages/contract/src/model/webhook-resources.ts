@@ -1,7 +1,6 @@
 /** The resources of webhooks and of deliveries, which an interface has where a resource has events (EVT-8, EVT-11). */
 import type { InterfaceDeclaration } from './declaration.ts'
-import { deliveryStatuses } from './delivery.ts'
-import { eventKinds } from './event.ts'
+import { deliveryStatuses, eventKinds } from './event.ts'
 
 /** The limits of a webhook: characters of its URL and of its description, bytes of its filter as JSON. */
 export const webhookBounds = { url: 2_000, description: 500, filter: 10_000 } as const

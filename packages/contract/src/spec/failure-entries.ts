@@ -23,6 +23,14 @@ export const failures = {
     meaning: 'The server has a bug or a broken installation.',
     remedy: 'Report the request_id to the operator of the service. Reads can be repeated safely.',
   },
+  TENANT_MIGRATING: {
+    status: 503,
+    retryAfter: 1,
+    title: 'The tenant is being migrated',
+    rule: 'TEN-4',
+    meaning: 'The database of the tenant is being brought up to the current declaration. Other tenants are served.',
+    remedy: 'Wait for the seconds in Retry-After, and send the request again.',
+  },
   STORAGE_FAILED: {
     status: 502,
     retryAfter: 5,
@@ -96,7 +104,9 @@ export const failures = {
     status: 503,
     title: 'The service is under maintenance',
     rule: 'ERR-6',
-    meaning: 'The service is under maintenance; detail has the message of the operator. Nothing was changed.',
+    meaning:
+      'The service is under maintenance, or the tenant of the caller, whose changes are refused; detail has the ' +
+      'message of the operator. Nothing was changed.',
     remedy: 'Try again after the seconds in Retry-After. Earlier responses stay valid, and jobs continue afterwards.',
   },
   NOT_READY: {

@@ -79,6 +79,20 @@ export const faults = {
     meaning: 'The caller has as many open streams of events as limits.events.streams allows (20 by default).',
     remedy: 'Close a stream that is no longer needed, or wait for the seconds in Retry-After.',
   },
+  NO_TENANT: {
+    status: 403,
+    title: 'The credential names no tenant',
+    rule: 'TEN-1',
+    meaning: 'Every request belongs to a tenant, and neither the key nor a claim of the caller names one.',
+    remedy: 'Use a credential that names your tenant.',
+  },
+  UNKNOWN_TENANT: {
+    status: 403,
+    title: 'There is no such tenant',
+    rule: 'TEN-1',
+    meaning: 'The tenant that the credential names does not exist or was deleted, or no more tenants can be created.',
+    remedy: 'Ask the operator of the service to create or restore the tenant.',
+  },
   VERSION_MISMATCH: {
     status: 400,
     title: 'The request names several versions',
@@ -147,7 +161,7 @@ export const faults = {
     status: 413,
     title: 'The request body is too large',
     rule: 'LIM-3',
-    meaning: 'The body has more bytes than the interface accepts.',
+    meaning: 'The body has more bytes than the interface accepts, or more changes than a rate ever allows at once.',
     remedy: 'Send less in one request.',
   },
   UNSUPPORTED_MEDIA_TYPE: {

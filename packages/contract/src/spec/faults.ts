@@ -202,6 +202,17 @@ export class IssueList {
   }
 }
 
+/** An issue for each member of a body that has no meaning there. */
+export function unknownMembers(
+  body: object,
+  isKnown: (name: string) => boolean,
+  issueOf: (name: string) => Issue,
+): Issue[] {
+  const issues = new IssueList()
+  for (const name of Object.keys(body)) if (!isKnown(name)) issues.add(() => issueOf(name))
+  return issues.all()
+}
+
 /** The number of errors for which issues stand. */
 export function countErrors(issues: readonly Issue[]): number {
   return issues.reduce((sum, { params: { more = 1 } }) => sum + more, 0)

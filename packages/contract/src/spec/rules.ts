@@ -11,6 +11,7 @@ import { operationRules } from './rules/operation.ts'
 import { relatedRules } from './rules/related.ts'
 import { resourceRules } from './rules/resources.ts'
 import type { Rule, RuleLevel, RuleSection } from './rules/rule.ts'
+import { tenantRules } from './rules/tenants.ts'
 
 /** The sections in the order of `docs/reference/rules.md`; the checker has the same order. */
 export const ruleSections: readonly RuleSection[] = [
@@ -23,6 +24,7 @@ export const ruleSections: readonly RuleSection[] = [
   ...accessRules,
   ...eventRules,
   ...historyRules,
+  ...tenantRules,
   ...operationRules,
 ]
 

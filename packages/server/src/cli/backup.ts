@@ -4,11 +4,11 @@
  */
 import { stat } from 'node:fs/promises'
 import { counted, format, interruption, type Progress, say, showProgress } from 'resourced-check/terminal'
-import { withoutCredentials } from 'resourced-contract/model/credentials'
+import { withoutCredentials } from 'resourced-contract/model/text'
 import { UsageError } from 'resourced-contract/spec/configuration-error'
 import { isInMemory, isLikeAddress } from '../server/database-address.ts'
 import { packageVersion } from '../server/observe/package-version.ts'
-import { backUpDatabase, type DatabaseOptions, placeOf, restoreDatabase } from '../server/open-database.ts'
+import { backUpDatabase, type DatabaseOptions, openHost, placeOf, restoreDatabase } from '../server/open-database.ts'
 
 /** Backs up a database. The exit code is 1 if there is no backup, 2 after wrong use, and 130 if it was interrupted. */
 export async function backupCommand(file: string, database: DatabaseOptions): Promise<void> {
@@ -24,10 +24,21 @@ export async function backupCommand(file: string, database: DatabaseOptions): Pr
       ...omitted.map(
         ({ kind, name }) => `Not in the backup: the ${kind} ${JSON.stringify(name)}, which Resourced did not create.`,
       ),
+      ...(await tenantsBeside(database)),
       ...lost.map((job) => `Not in the backup: the file of the export ${job} is missing or incomplete.`),
       ...restartedExports(restarted),
     ]
   })
+}
+
+/** What an operator must know who counts on the backup of a database with tenants. */
+async function tenantsBeside(database: DatabaseOptions): Promise<readonly string[]> {
+  if (database.tenant !== undefined) return []
+  const host = await openHost(database)
+  const { length } = await host.databases()
+  await host.close()
+  const rest = 'Copy each with: npx resourced tenants export NAME FILE'
+  return length === 0 ? [] : [`Not in the backup: the databases of ${counted(length, 'tenant')}. ${rest}`]
 }
 
 /** Restores a backup. The exit code is 1 if nothing was restored, 2 after wrong use, and 130 if it was interrupted. */
@@ -59,10 +70,10 @@ function check(file: string, database: DatabaseOptions): void {
   placeOf(database)
 }
 
-type Work = Parameters<typeof backUpDatabase>[2]
+export type Work = Parameters<typeof backUpDatabase>[2]
 
 /** Runs long work with progress, and prints its summary. */
-async function runVisibly(nothing: string, run: (work: Work) => Promise<readonly string[]>): Promise<void> {
+export async function runVisibly(nothing: string, run: (work: Work) => Promise<readonly string[]>): Promise<void> {
   const interrupted = interruption()
   let stage: string | undefined
   let progress: Progress | undefined

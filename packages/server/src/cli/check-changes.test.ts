@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url'
 import type { Finding } from 'resourced-compare'
 import { declarationSchema } from 'resourced-contract/model/structure/declaration-schema'
 import { stringify } from 'yaml'
+import { commandFile } from '../../../../test/command-file.ts'
 import { openApiDocument } from '../documents/openapi.ts'
 import { loadCatalog } from './load-declaration.ts'
 
-const program = fileURLToPath(new URL('main.js', import.meta.url))
 const example = (name: string) => fileURLToPath(new URL(`../../../../examples/${name}/resources.yaml`, import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'resourced-changes-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -25,7 +25,7 @@ interface Ended {
 /** Runs `resourced check-changes`. */
 function checked(...given: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [program, 'check-changes', ...given], { maxBuffer: 1e8 }, (error, out, said) => {
+    execFile(process.execPath, [commandFile, 'check-changes', ...given], { maxBuffer: 1e8 }, (error, out, said) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, said })
     })
   })
@@ -192,7 +192,7 @@ describe('input that cannot be compared exits with 2 and a sentence, without a s
 
 test('resourced schema prints the JSON Schema of declarations', async () => {
   const printed = await new Promise<string>((resolve, reject) => {
-    execFile(process.execPath, [program, 'schema'], (error, out) => (error ? reject(error) : resolve(out)))
+    execFile(process.execPath, [commandFile, 'schema'], (error, out) => (error ? reject(error) : resolve(out)))
   })
   assert.deepEqual(JSON.parse(printed), declarationSchema())
 })

@@ -23,19 +23,24 @@ import { printError } from './explain.ts'
 import { loadDeclaration, loadVersions } from './load-declaration.ts'
 import { readJson } from './read-json.ts'
 
-/**
- * Prints the OpenAPI document of the current version, or of the one that `--version` names.
- *
- * @throws ConfigurationError if the version does not exist
- */
+/** Prints the OpenAPI document of the current version, or of the one that `--version` names. */
 export async function openApiCommand(file: string | undefined, options: { readonly version?: string }): Promise<void> {
+  print(openApiText(await documentOfVersion(file, options.version)))
+}
+
+/**
+ * The OpenAPI document of a declaration.
+ *
+ * @param name of the version; `undefined`: the current one
+ * @throws UsageError if the version does not exist
+ */
+export async function documentOfVersion(file: string | undefined, name: string | undefined): Promise<object> {
   const versions = await loadVersions(file)
-  const version = options.version === undefined ? versions.current : versions.all.get(options.version)
+  const version = name === undefined ? versions.current : versions.all.get(name)
   if (version === undefined) {
     throw new UsageError(`There is no such version: --version takes ${[...versions.all.keys()].join(' or ')}.`)
   }
-  const document = openApiDocument(version.catalog, { versions, now: Date.now() })
-  print(openApiText(document))
+  return openApiDocument(version.catalog, { versions, now: Date.now() })
 }
 
 /** Prints the JSON Schema of declarations. */

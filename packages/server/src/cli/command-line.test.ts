@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withoutSecrets } from './command-line.ts'
-import { type CommandDescription, describeProgram } from './command-tree.ts'
+import { type CommandDescription, describeProgram } from './completion.ts'
 import { program } from './program.ts'
 
 test('the process title has no key and no value of a header field', () => {

@@ -1,5 +1,5 @@
 /** Command lines as texts: that of a migration, and that of this process without secrets, for lists of processes. */
-import { withoutCredentials } from 'resourced-contract/model/credentials'
+import { withoutCredentials } from 'resourced-contract/model/text'
 import { defaultDatabase } from '../server/database-address.ts'
 
 /**

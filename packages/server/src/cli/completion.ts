@@ -1,199 +1,173 @@
-/** `resourced completion bash|zsh|fish`: scripts that complete commands, options and values, made from the program. */
-import type { Command } from 'commander'
+/**
+ * The commands of a program as data, for completions of shells and for the reference page.
+ *
+ * `resourced completion bash|zsh|fish`: scripts that complete command lines. A script asks the program, so that it fits
+ * every later version: `resourced complete -- WORDS` prints what the last of the words can become.
+ */
+import type { Argument, Command, Option } from 'commander'
 import { print } from 'resourced-check/terminal'
-import { allCommands, type CommandDescription, describeProgram, type OptionDescription } from './command-tree.ts'
 
-type Shell = 'bash' | 'zsh' | 'fish'
-
-/** Prints the script of a shell. */
-export async function completionCommand(shell: Shell, _: object, command: Command): Promise<void> {
-  print(completionScript(shell, command.parent ?? command))
+/** A value that an option or an argument takes. */
+export interface ValueDescription {
+  /** As the help has it: `<file>`. */
+  readonly name: string
+  readonly description: string
+  /** The only values; empty: any value. */
+  readonly choices: readonly string[]
 }
 
-/** The script of a shell for a program. */
-export function completionScript(shell: Shell, program: Command): string {
-  const commands = [...allCommands(describeProgram(program))]
-  return writers[shell](commands)
+export interface OptionDescription {
+  /** As the help has it: `-p, --port <number>`. */
+  readonly flags: string
+  /** `--port`, and `-p` where there is a short name. */
+  readonly names: readonly string[]
+  readonly description: string
+  /** `undefined`: the option takes no value. */
+  readonly value: ValueDescription | undefined
+  /** The environment variable; `undefined`: none. */
+  readonly env: string | undefined
+  /** As text for people; `undefined`: none. */
+  readonly default: string | undefined
+  readonly isRequired: boolean
 }
 
-type Commands = readonly CommandDescription[]
-
-const writers: Readonly<Record<Shell, (commands: Commands) => string>> = { bash, zsh, fish }
-
-/** Quotes a text for a shell of the Bourne family. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+/** A command, with those below it. */
+export interface CommandDescription {
+  /** The words after `resourced`: `keys create`; empty: the program itself. */
+  readonly path: string
+  readonly name: string
+  readonly description: string
+  /** As the help has it, without the options: `resourced keys revoke <id>`. */
+  readonly usage: string
+  readonly arguments: readonly ValueDescription[]
+  readonly options: readonly OptionDescription[]
+  readonly commands: readonly CommandDescription[]
 }
 
-/** The branches of a `case` on the path of a command that set variables. */
-function branches(commands: Commands, write: (command: CommandDescription) => string): string {
-  return commands.map((command) => `    ${quoted(command.path)}) ${write(command)} ;;`).join('\n')
+/** Describes a program and all of its commands. */
+export function describeProgram(program: Command): CommandDescription {
+  return describeCommand(program, [])
 }
 
-function valued({ options }: CommandDescription): string {
-  return options.flatMap(({ names, value }) => (value === undefined ? [] : names)).join(' ')
+/** @param words the words after `resourced` */
+function describeCommand(command: Command, words: readonly string[]): CommandDescription {
+  const help = command.createHelp()
+  const given = command.registeredArguments.map(describeArgument)
+  return {
+    path: words.join(' '),
+    name: command.name(),
+    description: command.description(),
+    usage: ['resourced', ...words, ...given.map(({ name }) => name)].join(' '),
+    arguments: given,
+    options: help.visibleOptions(command).map(describeOption),
+    commands: help.visibleCommands(command).map((each) => describeCommand(each, [...words, each.name()])),
+  }
 }
 
-/** The values of options, as branches of a `case` on the path and the option; an empty `path` writes none for paths. */
-function valueBranches(commands: Commands, write: (values: readonly string[]) => string, path: string): string {
-  const lines = commands.flatMap((command) =>
-    command.options.flatMap(({ names, value }) => {
-      if (value === undefined) return []
-      const pattern = names.map((name) => quoted(`${command.path} ${name}`)).join('|')
-      if (value.choices.length > 0) return [`      ${pattern}) ${write(value.choices)} ;;`]
-      return value.isPath && path !== '' ? [`      ${pattern}) ${path} ;;`] : []
-    }),
-  )
-  return lines.join('\n')
+/** A command and all commands below it, in order. */
+export function* allCommands(command: CommandDescription): Generator<CommandDescription> {
+  yield command
+  for (const each of command.commands) yield* allCommands(each)
 }
 
-/** The first argument's values, as branches of a `case` on the path. */
-function argumentBranches(commands: Commands, write: (values: readonly string[]) => string, path: string): string {
-  return commands
-    .flatMap((command) => {
-      const choices = command.arguments.flatMap((each) => each.choices)
-      if (choices.length > 0) return [`      ${quoted(command.path)}) ${write(choices)} ;;`]
-      return path !== '' && command.arguments.some(({ isPath }) => isPath)
-        ? [`      ${quoted(command.path)}) ${path} ;;`]
-        : []
-    })
-    .join('\n')
+function describeArgument(argument: Argument): ValueDescription {
+  const word = argument.name()
+  const name = argument.required ? `<${word}>` : `[${word}]`
+  return { name, description: argument.description, choices: argument.argChoices ?? [] }
 }
 
-/** Finds the path of the command in the words before the cursor, and the option that the next word belongs to. */
-const findPath = (words: string) => `  for word in ${words}; do
-    if [ -n "$option" ]; then
-      if [ "$word" != = ]; then option=''; fi
-      continue
-    fi
-    _resourced_describe "$place"
-    case "$word" in
-      -*=*) ;;
-      -*) case " $valued " in *" $word "*) option=$word ;; esac ;;
-      *) case " $subcommands " in *" $word "*) place="\${place:+$place }$word" ;; esac ;;
-    esac
-  done
-  _resourced_describe "$place"`
-
-function describeFunction(commands: Commands): string {
-  const lines = branches(commands, (command) => {
-    const subcommands = command.commands.map(({ name }) => name).join(' ')
-    const flags = command.options.flatMap(({ names }) => names).join(' ')
-    return `subcommands=${quoted(subcommands)} flags=${quoted(flags)} valued=${quoted(valued(command))}`
-  })
-  return `_resourced_describe() {
-  case "$1" in
-${lines}
-  esac
-}`
+function describeOption(option: Option): OptionDescription {
+  const { flags, description, long, short, envVar, mandatory, argChoices = [] } = option
+  const name = /[<[][^>\]]*[>\]]/.exec(flags)?.[0]
+  const value = name === undefined ? undefined : { name, description, choices: argChoices }
+  return {
+    ...{ flags, description, value, env: envVar, isRequired: mandatory },
+    names: [long, short].filter((each) => each !== undefined && each !== null),
+    default: defaultOf(option),
+  }
 }
 
-function bash(commands: Commands): string {
-  const reply = (values: readonly string[]) => `values=${quoted(values.join(' '))}`
-  return `# Completion of resourced for bash. Add to ~/.bashrc:  eval "$(resourced completion bash)"
-${describeFunction(commands)}
+function defaultOf({ defaultValue, defaultValueDescription, description }: Option): string | undefined {
+  // A default that depends on something is a part of the description.
+  if (defaultValueDescription !== undefined) return defaultValueDescription
+  if (defaultValue !== undefined && defaultValue !== '') return String(defaultValue)
+  return /\(default: ([^)]*)\)/.exec(description)?.[1]
+}
+
+const scripts = {
+  bash: `# Completion of resourced for bash. Add to ~/.bashrc:  eval "$(resourced completion bash)"
 _resourced() {
-  local place='' option='' word subcommands flags valued values='' current=\${COMP_WORDS[COMP_CWORD]}
-  if [ "$current" = = ]; then current=''; fi
-${findPath(`"\${COMP_WORDS[@]:1:COMP_CWORD-1}"`)}
-  COMPREPLY=()
-  if [ -n "$option" ]; then
-    case "$place $option" in
-${valueBranches(commands, reply, '')}
-    esac
-  elif [ "\${current#-}" != "$current" ]; then
-    values=$flags
-  elif [ -n "$subcommands" ]; then
-    values=$subcommands
-  else
-    case "$place" in
-${argumentBranches(commands, reply, '')}
-    esac
-  fi
+  local IFS=$'\\n'
   # Without a reply, bash completes names of files.
-  if [ -n "$values" ]; then COMPREPLY=($(compgen -W "$values" -- "$current")); fi
+  COMPREPLY=($("\${COMP_WORDS[0]}" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1))
 }
 complete -o bashdefault -o default -F _resourced resourced
-`
-}
-
-function zsh(commands: Commands): string {
-  const add = (values: readonly string[]) => `compadd -- ${values.map(quoted).join(' ')}`
-  return `#compdef resourced
+`,
+  zsh: `#compdef resourced
 # Completion of resourced for zsh. Add to ~/.zshrc after compinit:  eval "$(resourced completion zsh)"
-${describeFunction(commands)}
 _resourced() {
-  local place='' option='' word subcommands flags valued current=\${words[CURRENT]}
-${findPath(`"\${(@)words[2,CURRENT-1]}"`)}
-  if [ -n "$option" ]; then
-    case "$place $option" in
-${valueBranches(commands, add, '_files')}
-    esac
-  elif [ "\${current#-}" != "$current" ]; then
-    compadd -- \${=flags}
-  elif [ -n "$subcommands" ]; then
-    compadd -- \${=subcommands}
-  else
-    case "$place" in
-${argumentBranches(commands, add, '_files')}
-    esac
-  fi
+  local -a found=("\${(@f)$("\${words[1]}" complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [ -n "$found" ]; then compadd -- "\${(@)found%%$'\\t'*}"; else _files; fi
 }
 if [ "$funcstack[1]" = _resourced ]; then _resourced "$@"; else compdef _resourced resourced; fi
-`
-}
-
-function fish(commands: Commands): string {
-  const text = (value: string) => `'${value.replaceAll('\\', String.raw`\\`).replaceAll("'", String.raw`\'`)}'`
-  const lines = commands.flatMap((command) => {
-    const at = `complete -c resourced -n ${text(`__resourced_at ${text(command.path)}`)}`
-    const below = command.commands.map(({ name, description }) => `${at} -a ${text(name)} -d ${text(description)}`)
-    const choices = command.arguments.flatMap((each) => each.choices)
-    const given = choices.length > 0 ? [`${at} -a ${text(choices.join(' '))}`] : []
-    const files = command.arguments.some(({ isPath }) => isPath) ? [`${at} -F`] : []
-    return [...below, ...given, ...files, ...command.options.map((option) => `${at} ${fishOption(option, text)}`)]
-  })
-  const tables = commands.map((command) => {
-    const words = [...command.commands.map(({ name }) => name), ...valued(command).split(' ')].filter(
-      (each) => each !== '',
-    )
-    return `        case ${text(command.path)}
-            string join \\n -- ${words.map(text).join(' ')}`
-  })
-  return `# Completion of resourced for fish. Write it to ~/.config/fish/completions/resourced.fish
-function __resourced_words
-    switch "$argv[1]"
-${tables.join('\n')}
+`,
+  fish: `# Completion of resourced for fish. Write it to ~/.config/fish/completions/resourced.fish
+function __resourced
+    set -l found (resourced complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)
+    if set -q found[1]
+        string join \\n -- $found
+    else
+        __fish_complete_path (commandline -ct)
     end
 end
-function __resourced_at
-    set -l path ''
-    set -l skip 0
-    for word in (commandline -opc)[2..]
-        if test $skip = 1
-            set skip 0
-        else if contains -- $word (__resourced_words "$path")
-            if string match -q -- '-*' $word
-                set skip 1
-            else
-                set path (string trim -- "$path $word")
-            end
-        end
-    end
-    test "$path" = "$argv[1]"
-end
-complete -c resourced -f
-${lines.join('\n')}
-`
+complete -c resourced -f -a '(__resourced)'
+`,
 }
 
-function fishOption({ names, description, value }: OptionDescription, text: (value: string) => string): string {
-  const flags = names.map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`))
-  const values =
-    value === undefined
-      ? []
-      : value.choices.length > 0
-        ? [`-x -a ${text(value.choices.join(' '))}`]
-        : [value.isPath ? '-r -F' : '-x']
-  return [...flags, ...values, `-d ${text(description)}`].join(' ')
+/** Prints the script of a shell. */
+export async function completionCommand(shell: keyof typeof scripts): Promise<void> {
+  print(scripts[shell])
+}
+
+/** Prints what the last of some words can become: a line for each, with its description after a tab. */
+export async function completeCommand(words: readonly string[], _: object, command: Command): Promise<void> {
+  const found = completionsOf(describeProgram(command.parent ?? command), words)
+  print(found.map(({ name, description = '' }) => `${name}\t${description}\n`).join(''))
+}
+
+/** What a word can become. */
+interface Completion {
+  readonly name: string
+  readonly description?: string
+}
+
+/**
+ * What the last of some words can become; nothing where any value, or a file, may follow.
+ *
+ * @param words those after `resourced`
+ */
+export function completionsOf(program: CommandDescription, words: readonly string[]): readonly Completion[] {
+  let command = program
+  let option: CommandDescription['options'][number] | undefined
+  for (const word of words.slice(0, -1)) {
+    // Bash splits `--port=80` into three words.
+    if (option !== undefined) option = word === '=' ? option : undefined
+    else if (word.startsWith('-')) option = command.options.find(({ names, value }) => value && names.includes(word))
+    else command = command.commands.find(({ name }) => name === word) ?? command
+  }
+  const [last = ''] = words.slice(-1)
+  const current = last === '=' ? '' : last
+  return possible(command, option?.value?.choices, current).filter(({ name }) => name.startsWith(current))
+}
+
+function possible(
+  { commands, options, arguments: given }: CommandDescription,
+  choices: readonly string[] | undefined,
+  current: string,
+): readonly Completion[] {
+  if (choices !== undefined) return choices.map((name) => ({ name }))
+  if (current.startsWith('-')) {
+    return options.flatMap(({ names, description }) => names.map((name) => ({ name, description })))
+  }
+  return commands.length > 0 ? commands : given.flatMap((each) => each.choices.map((name) => ({ name })))
 }

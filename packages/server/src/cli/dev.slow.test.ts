@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { commandFile } from '../../../../test/command-file.ts'
 import { isKey } from '../policy/api-keys.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'resourced-dev-'))
@@ -19,7 +20,6 @@ after(async () => {
   }
   rmSync(base, { recursive: true })
 })
-const program = join(import.meta.dirname, 'main.js')
 
 const extras = (names: readonly string[]) => names.map((name) => `      ${name}: { type: string, optional: true }\n`)
 /** A declaration with more fields. */
@@ -36,7 +36,7 @@ function newFolder(name: string, text = declared()): string {
 
 /** A server that is being edited. */
 async function startDev(folder: string, ...given: readonly string[]) {
-  const child = spawn(process.execPath, [program, 'dev', '--port', '0', ...given], {
+  const child = spawn(process.execPath, [commandFile, 'dev', '--port', '0', ...given], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -186,7 +186,7 @@ test('a change that loses data is explained, and not made without an answer', as
   assert.equal((await server.list())[0]?.memo, 'precious')
   // A start asks as well.
   await server.stop()
-  const again = spawnSync(process.execPath, [program, 'dev', '--port', '0'], { cwd: folder, encoding: 'utf8' })
+  const again = spawnSync(process.execPath, [commandFile, 'dev', '--port', '0'], { cwd: folder, encoding: 'utf8' })
   assert.equal(again.status, 1)
   assert.match(again.stderr, /would lose data:[\s\S]*Nothing was changed\./)
   // Back and forth: an empty column goes and comes as the declaration says.
@@ -245,7 +245,7 @@ for (const [name, given, files, sentence] of refused) {
   test(`it does not start with ${name}`, () => {
     const folder = newFolder(`refused ${name}`, '')
     for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
-    const { status, stderr } = spawnSync(process.execPath, [program, 'dev', ...given], {
+    const { status, stderr } = spawnSync(process.execPath, [commandFile, 'dev', ...given], {
       cwd: folder,
       encoding: 'utf8',
     })

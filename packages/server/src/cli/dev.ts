@@ -1,28 +1,35 @@
 /**
  * `resourced dev [FILE]`: serves a declaration while it is being edited. What was served last goes on until a change is
  * complete, without mistakes, and loses no data that nobody agreed to lose.
+ *
+ * The administrator's key: the database has only its hash, so a file keeps the key for the next start. The file is
+ * readable by its owner alone.
  */
-import { basename } from 'node:path'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { confirm, hasTerminal, say } from 'resourced-check/terminal'
 import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
 import { exampleOf } from '../documents/openapi/schemas.ts'
+import { hashOfKey, isKey } from '../policy/api-keys.ts'
 import { isElsewhere, isInMemory } from '../server/database-address.ts'
 import type { LogLevel } from '../server/observe/log.ts'
 import type { Observe } from '../server/observe/observe.ts'
 import type { DatabaseOptions } from '../server/open-database.ts'
 import { type MayLose, migrateTo, type ServeOptions, type Serving } from '../server/serve.ts'
 import { formatSteps, MigrationRefused, type MigrationStep } from '../storage/migration/migration-step.ts'
+import type { KeyStore } from '../storage/storage.ts'
 import { completeVersions, type Versions } from '../versions/versions.ts'
 import { migrationCommand } from './command-line.ts'
-import { developmentKey, developmentKeyFile } from './development-key.ts'
 import { explain } from './explain.ts'
 import { stampOf } from './file-stamp.ts'
 import { type Attempt, type Content, declarationOf, isSameContent, tryDeclaration } from './isolated-declaration.ts'
+import { makeKey, storedForm } from './keys.ts'
 import { findDeclaration } from './load-declaration.ts'
-import { commandLog, pagesLine, serveUntilStopped, versionLines } from './serve.ts'
+import { pagesLine, serveUntilStopped, versionLines } from './serve.ts'
+import { commandLog } from './serving-process.ts'
 
 interface Options extends Omit<ServeOptions, 'catalog' | 'host'> {
   readonly logLevel: LogLevel
@@ -291,4 +298,61 @@ function exampleRecord({ fields }: Resource): Record<string, unknown> | undefine
     record[field.name] = value
   }
   return record
+}
+
+/** Where the key is kept, beside the database of the default. */
+export const developmentKeyFile = '.resourced/dev-key'
+
+const [subject, roles] = ['dev', ['admin']]
+
+/**
+ * The key in the file, which works with the database; a new one where the file has none, or where it was revoked.
+ *
+ * @throws ConfigurationError where the file cannot be read or written
+ */
+export async function developmentKey(keys: KeyStore, file = developmentKeyFile): Promise<DevelopmentKey> {
+  const kept = await readKey(file)
+  const known = kept === undefined ? undefined : await keys.find(hashOfKey(kept))
+  if (kept !== undefined && known?.revoked_at == null) {
+    // Another database, or a new one in the place of a deleted one.
+    if (known === undefined) await keys.add(storedForm(kept, subject, roles, null))
+    return { key: kept, isNew: false }
+  }
+  const { key, stored } = makeKey(subject, roles, null)
+  await writeKey(file, key)
+  await keys.add(stored)
+  return { key, isNew: true }
+}
+
+/** A key that works. */
+export interface DevelopmentKey {
+  readonly key: string
+  readonly isNew: boolean
+}
+
+async function readKey(file: string): Promise<string | undefined> {
+  try {
+    const text = (await readFile(file, 'utf8')).trim()
+    return isKey(text) ? text : undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw cannotUse(file, error)
+  }
+}
+
+async function writeKey(file: string, key: string): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    // Without `wx`, the key would go to wherever a link leads, with the mode of what is there.
+    await rm(file, { force: true })
+    await writeFile(file, `${key}\n`, { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    throw cannotUse(file, error)
+  }
+}
+
+function cannotUse(file: string, error: unknown): ConfigurationError {
+  return new ConfigurationError(
+    `The key for development cannot be kept in ${file}: ${(error as Error).message}. Correct that, or remove the file.`,
+  )
 }

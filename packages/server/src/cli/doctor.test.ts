@@ -5,18 +5,18 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { completeCatalog } from 'resourced-contract/model/catalog'
+import { commandFile } from '../../../../test/command-file.ts'
 import { selfSigned } from '../server/node/self-signed.ts'
 import { openMaintenance } from '../server/open-database.ts'
-import type { Examination } from '../storage/migration/examine.ts'
+import type { Examination, ExaminedTenant } from '../storage/migration/examine.ts'
 import { checkDatabase } from './doctor/database.ts'
 import type { Diagnosis } from './doctor/diagnosis.ts'
 import { checkDisk, checkFileSystem, checkMemory, checkOpenFiles, checkPermissions } from './doctor/machine.ts'
 import { checkReferences } from './doctor/references.ts'
+import { checkTenants } from './doctor/tenants.ts'
 import { checkTls } from './doctor/tls.ts'
 
-const program = fileURLToPath(new URL('main.js', import.meta.url))
 const notes = 'name: notes\nresources:\n  notes:\n    fields:\n      text: { type: string }\n'
 
 function folderFor(context: TestContext): string {
@@ -31,7 +31,7 @@ function doctor(folder: string, ...given: readonly string[]) {
   const options = { cwd: folder, encoding: 'utf8', env } as const
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [program, 'doctor', '--json', '--port', '0', ...given],
+    [commandFile, 'doctor', '--json', '--port', '0', ...given],
     options,
   )
   const found: Diagnosis[] = stdout === '' ? [] : JSON.parse(stdout)
@@ -50,7 +50,7 @@ function contents(folder: string): Map<string, string> {
 function migrate(folder: string, file = 'resources.yaml'): void {
   const { status, stderr } = spawnSync(
     process.execPath,
-    [program, 'migrate', file, '--apply', '--database', 'sqlite:data.db'],
+    [commandFile, 'migrate', file, '--apply', '--database', 'sqlite:data.db'],
     { cwd: folder, encoding: 'utf8' },
   )
   assert.equal(status, 0, stderr)
@@ -240,6 +240,7 @@ test('the clock is compared with the last purge, the newest record and the datab
   const day = 86_400_000
   const found: Examination = {
     ...{ isUsed: true, pending: undefined, maintenance: undefined, purged: now, newest: now },
+    tenants: undefined,
     summaries: new Map([['tasks/by_status', false]]),
     jobs: new Map([['failed', 1]]),
   }
@@ -273,4 +274,48 @@ test('the clock is compared with the last purge, the newest record and the datab
     checkDatabase(postgres, { ...given, workers }).find(({ check }) => check === 'connections')?.finding
   assert.match(String(connections(1)), /A server uses up to 25\.$/)
   assert.match(String(connections(8)), /A server with 8 workers uses up to 200\.$/)
+})
+
+test('TEN-2: tenants without a database, and imports and moves that do not end, are found', () => {
+  const now = Date.UTC(2026, 10, 23)
+  const tenant = (id: string, more: Partial<ExaminedTenant> = {}): ExaminedTenant => {
+    return {
+      id,
+      name: `team ${id}`,
+      state: 'active',
+      schemaHash: 'new',
+      changed: now - 7_200_000,
+      maintenance: undefined,
+      ...more,
+    }
+  }
+  const given = { databases: ['1', '3'].map((id) => ({ tenant: id, place: `${id}.db`, removal: `rm ${id}.db` })), now }
+  const found = (hash: string | undefined, ...tenants: ExaminedTenant[]) =>
+    checkTenants({ ...given, hash, tenants }).map(({ severity, finding }) => `${severity} ${finding}`)
+  const [one, three] = [tenant('1'), tenant('3')]
+  const fits = 'ok 2 tenants, all of which fit the declaration.'
+  assert.deepEqual(found('new', one, three), [fits])
+  assert.deepEqual(found(undefined, one, three), ['ok 2 tenants.'])
+  assert.deepEqual(found('new', one), [
+    'ok 1 tenant, all of which fit the declaration.',
+    'warning No tenant has the database 3.db.',
+  ])
+  assert.deepEqual(found('newer', one, tenant('3', { state: 'deleted' })), [
+    'warning 2 tenants, of which 1 deleted. Not yet brought up to the declaration: 1, such as "team 1".',
+  ])
+  const maintenance = { since: '2026-11-23T00:00:00.000Z', message: 'Back soon.', retryAfter: 60 }
+  assert.deepEqual(found('new', { ...one, maintenance }, three), [
+    fits,
+    'warning "team 1" is under maintenance since 2026-11-23T00:00:00.000Z: its changes get 503.',
+  ])
+  // Nobody has used it yet.
+  assert.deepEqual(found('new', one, three, tenant('2', { schemaHash: null })).length, 1)
+  assert.deepEqual(found('new', one, three, tenant('2')).slice(1), [
+    'problem The databases of some tenants are gone: "team 2".',
+  ])
+  assert.deepEqual(found('new', one, { ...three, state: 'importing', changed: now - 60_000 }), [fits])
+  for (const state of ['importing', 'moving'] as const) {
+    const since = `warning "team 3" has the state ${state} since 2026-11-22T22:00:00.000Z.`
+    assert.deepEqual(found('new', one, { ...three, state }), [fits, since])
+  }
 })

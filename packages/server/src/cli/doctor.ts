@@ -5,10 +5,11 @@
 import { existsSync } from 'node:fs'
 import { styleText } from 'node:util'
 import { counted, print } from 'resourced-check/terminal'
-import { withoutCredentials } from 'resourced-contract/model/credentials'
 import type { Catalog } from 'resourced-contract/model/resource'
+import { withoutCredentials } from 'resourced-contract/model/text'
 import { isInMemory } from '../server/database-address.ts'
-import { administer, type DatabaseOptions, databaseFile } from '../server/open-database.ts'
+import type { TlsOptions } from '../server/node/certificates.ts'
+import { catalogAt, type DatabaseOptions, databaseFile, openHost } from '../server/open-database.ts'
 import type { Settings } from '../server/settings.ts'
 import { checkDatabase } from './doctor/database.ts'
 import { type Diagnosis, ok, problem, type Severity, warning } from './doctor/diagnosis.ts'
@@ -21,7 +22,8 @@ import {
   checkPort,
 } from './doctor/machine.ts'
 import { checkReferences } from './doctor/references.ts'
-import { checkTls, type TlsOptions } from './doctor/tls.ts'
+import { checkTenants } from './doctor/tenants.ts'
+import { checkTls } from './doctor/tls.ts'
 import { explain } from './explain.ts'
 import { loadCatalog } from './load-declaration.ts'
 import { poolOfWorker, workersOf } from './serve-command.ts'
@@ -33,8 +35,11 @@ interface DoctorOptions extends DatabaseOptions, TlsOptions, Pick<Settings, 'wor
   readonly json?: boolean
 }
 
-/** Runs all checks. The exit code is 1 if one found a problem. */
-export async function doctorCommand(file: string | undefined, options: DoctorOptions): Promise<void> {
+/** Runs all checks. The exit code is 1 if one found a problem. `tenant` is the name of one that is checked too. */
+export async function doctorCommand(
+  file: string | undefined,
+  { tenant, ...options }: DoctorOptions & { readonly tenant?: string },
+): Promise<void> {
   const { port, metricsPort } = options
   // Wrong options are refused before anything is checked.
   const workers = workersOf(options.workers, options)
@@ -49,7 +54,7 @@ export async function doctorCommand(file: string | undefined, options: DoctorOpt
     diagnosis,
     ...(catalog === undefined ? [] : checkReferences(catalog)),
     ...(path === undefined ? [] : [checkPermissions(path), checkFileSystem(path), checkDisk(path)]),
-    ...(await checkContent(options, workers, catalog)),
+    ...(await checkContent(options, { workers, catalog, tenant })),
     ...checkTls(options),
     await checkPort('port', options.host, port),
     ...(metricsPort === undefined ? [] : [await checkPort('metrics port', options.metricsHost, metricsPort)]),
@@ -77,11 +82,14 @@ async function checkDeclarationFile(
   }
 }
 
-async function checkContent(
-  options: DoctorOptions,
-  workers: number,
-  catalog: Catalog | undefined,
-): Promise<Diagnosis[]> {
+interface ContentCheck {
+  readonly workers: number
+  readonly catalog: Catalog | undefined
+  /** The name of a tenant, whose database is checked beside that of the operators. */
+  readonly tenant: string | undefined
+}
+
+async function checkContent(options: DoctorOptions, { workers, catalog, tenant }: ContentCheck): Promise<Diagnosis[]> {
   if (isInMemory(options.database)) {
     const remedy = 'Use --database sqlite:FILE or postgres://….'
     return [warning('database', 'A database in memory is lost when the server stops.', remedy)]
@@ -90,8 +98,24 @@ async function checkContent(
     const { databaseUnsafe: unsafe = false } = options
     const pool = poolOfWorker(options.databasePool, workers) ?? 10
     const given = { address: options.database, now: Date.now(), pool, workers, unsafe }
-    const { examine } = await administer(options)
-    return checkDatabase(await examine(catalog), given)
+    const host = await openHost(options)
+    // Before the tenants are read: none is created between the two that would have no row.
+    const databases = await host.databases()
+    const examined = await host.administer().examine(catalog && catalogAt(options, catalog))
+    const tenants = examined?.tenants
+    const entry = tenants?.find(({ name }) => name === tenant)
+    const own = entry && (await host.administer(entry.id).examine(catalog))
+    await host.close()
+    const hash = catalog?.tenants && host.hashOf(catalog)
+    const place = `The database of the tenant ${JSON.stringify(tenant)}`
+    return [
+      ...checkDatabase(examined, given),
+      ...(tenants === undefined ? [] : checkTenants({ tenants, databases, hash, now: given.now })),
+      ...(own === undefined ? [] : checkDatabase(own, { ...given, address: place })),
+      ...(tenant === undefined || own !== undefined
+        ? []
+        : [problem('tenants', `${place} does not exist.`, noDatabase)]),
+    ]
   } catch (error) {
     return [problem('database', explain(error))]
   }
@@ -102,6 +126,8 @@ function oneLine({ finding, remedy, ...rest }: Diagnosis): Diagnosis {
   const line = (text: string) => withoutCredentials(text.replaceAll(/\s+/g, ' ').trim())
   return { ...rest, finding: line(finding), ...(remedy ? { remedy: line(remedy) } : {}) }
 }
+
+const noDatabase = 'resourced tenants list shows the tenants. The first use of one makes its database.'
 
 const colors: Readonly<Record<Severity, 'green' | 'yellow' | 'red'>> = {
   ok: 'green',

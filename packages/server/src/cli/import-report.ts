@@ -1,10 +1,15 @@
-/** Tells people which records of an import were refused, and why. */
+/** The options of `resourced import`, and the report: which records were refused, and why. */
 
 import { format, type Progress } from 'resourced-check/terminal'
-import { withoutCredentials } from 'resourced-contract/model/credentials'
+import { deepFreeze } from 'resourced-contract/model/plain-copy'
+import type { Catalog } from 'resourced-contract/model/resource'
+import { withoutCredentials } from 'resourced-contract/model/text'
 import { sentenceOf } from 'resourced-contract/spec/faults'
 import type { Columns } from '../jobs/column-map.ts'
 import type { ImportProblem } from '../jobs/import.ts'
+import type { Format } from '../jobs/read-records.ts'
+import type { DatabaseOptions } from '../server/open-database.ts'
+import type { MapOptions } from './load-map.ts'
 
 // Control characters, line separators and invisible marks.
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
@@ -45,4 +50,30 @@ export class ImportReport {
     if (more > 0) this.#progress.say(`${format(more)} more refused records are not listed.`)
     this.#count = 0
   }
+}
+
+/** The options as commander gives them. */
+export interface ImportOptions extends Omit<DatabaseOptions, 'tenant'>, MapOptions {
+  readonly format?: Format
+  readonly skipInvalid?: boolean
+  readonly allOrNothing?: boolean
+  readonly subject: string
+  readonly declaration?: string
+  /** The name of the tenant that the records belong to. */
+  readonly tenant?: string
+  /** The tables of another database, instead of a file. */
+  readonly from?: string
+  readonly schema: readonly string[]
+}
+
+/** The command, with what it needs to import. */
+export interface ImportCommand {
+  readonly catalog: Catalog
+  readonly database: DatabaseOptions
+  readonly options: ImportOptions
+}
+
+/** The owner of records without an owner field. */
+export function callerOf({ subject }: Pick<ImportOptions, 'subject'>) {
+  return deepFreeze({ id: subject, roles: [], claims: {} })
 }

@@ -4,18 +4,17 @@ import { interruption, showProgress } from 'resourced-check/terminal'
 import type { Finding } from 'resourced-contract/model/check/parts'
 import { suggest } from 'resourced-contract/model/nearest'
 import { isObject } from 'resourced-contract/model/plain-copy'
-import { always } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
-import { type Incoming, type KeySpace, keyText } from '../jobs/import-staged.ts'
+import { type Incoming, type KeySpace, keyText, readRecords } from '../jobs/import-staged.ts'
 import { readValue } from '../jobs/source.ts'
 import { isElsewhere } from '../server/database-address.ts'
-import { administer, openStorage, placeOf } from '../server/open-database.ts'
+import { administer, placeOf } from '../server/open-database.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { TableSource } from '../storage/table-description.ts'
-import { callerOf, type ImportCommand, type ImportOptions } from './import-options.ts'
-import { ImportReport } from './import-report.ts'
+import { callerOf, type ImportCommand, type ImportOptions, ImportReport } from './import-report.ts'
 import { readMap } from './load-map.ts'
+import { openToImport } from './open-operators.ts'
 import { type PlannedTable, planTables, readTableMap, type TablePlan } from './plan-tables.ts'
 import { runStaged } from './run-staged-import.ts'
 
@@ -49,7 +48,7 @@ export async function importTables(command: ImportCommand, collection: string | 
     const tables = chosenTables(plan, collection)
     const { hasTables } = await administer(database)
     const isNew = !(await hasTables())
-    const storage = await openStorage(database, catalog)
+    const storage = await openToImport(database, catalog)
     try {
       if (isNew) progress.say(`Made a new database at ${placeOf(database)}: there was none.`)
       const report = new ImportReport(progress)
@@ -101,21 +100,13 @@ async function mustBeEmpty(
   { resource, keyField }: PlannedTable,
   { key }: ImportOptions,
 ): Promise<void> {
-  if (keyField !== undefined || (await countOf(storage, resource)) === 0) return
+  if (keyField !== undefined || (await readRecords(storage, resource, { limit: 1, fields: [] })).total === 0) return
   const field = key ?? 'old_id'
   const example = `${field}: { type: string, optional: true, unique: true }`
   throw new ConfigurationError(
     `${resource.name} has records already, and no field that says which rows they are. Empty it, or declare ` +
       `${example} before the first import, and import with --key ${field}.`,
   )
-}
-
-async function countOf(storage: Storage, resource: Resource): Promise<number> {
-  const page = await storage.run({
-    ...{ kind: 'read-page', resource, parent: undefined, filter: always, permitted: always, search: undefined },
-    ...{ deleted: undefined, sort: [], page: { style: 'offset', offset: 0, limit: 1 }, fields: [], conditions: {} },
-  })
-  return page.kind === 'page' ? page.total : 0
 }
 
 /** The rows of all tables, one table after the other. The source is closed at the end: writing needs no snapshot. */

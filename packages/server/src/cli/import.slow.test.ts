@@ -4,11 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { commandFile } from '../../../../test/command-file.ts'
 import { newDatabase, type TrialDatabase } from '../../../../test/engine.ts'
 import { loadCatalog } from './load-declaration.ts'
 
-const program = fileURLToPath(new URL('main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'resourced-import-'))
 after(() => rmSync(folder, { recursive: true }))
 const at = (name: string) => join(folder, name)
@@ -41,7 +40,7 @@ async function imported(
 ): Promise<Ended> {
   if (!isNew) await count(database)
   const address = ['--database', (await named(database)).address]
-  const child = spawn(process.execPath, [program, 'import', ...given, ...address], { cwd: folder })
+  const child = spawn(process.execPath, [commandFile, 'import', ...given, ...address], { cwd: folder })
   let said = ''
   child.stdout.on('data', (text) => {
     said += text

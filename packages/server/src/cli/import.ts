@@ -11,12 +11,12 @@ import { type FileKeys, keysOf, withKeys } from '../jobs/import-keys.ts'
 import { formatOf, readRecords } from '../jobs/read-records.ts'
 import type { Bytes, SourceRecord, UnreadableRecord } from '../jobs/source.ts'
 import { isElsewhere, isInMemory } from '../server/database-address.ts'
-import { administer, openStorage, placeOf } from '../server/open-database.ts'
+import { administer, placeOf } from '../server/open-database.ts'
 import type { Storage } from '../storage/storage.ts'
-import { callerOf, type ImportCommand, type ImportOptions } from './import-options.ts'
-import { ImportReport } from './import-report.ts'
+import { callerOf, type ImportCommand, type ImportOptions, ImportReport } from './import-report.ts'
 import { loadCatalog } from './load-declaration.ts'
 import { loadMap } from './load-map.ts'
+import { databaseOfTenant, openToImport } from './open-operators.ts'
 import { runStaged } from './run-staged-import.ts'
 
 /**
@@ -35,7 +35,15 @@ export async function importCommand(
   if (isInMemory(options.database)) {
     throw new ConfigurationError('A database in memory would be gone when the import ends: use sqlite:FILE.')
   }
-  const command = { catalog, database: options, options }
+  const { tenant, ...database } = options
+  if ((tenant === undefined) !== (catalog.tenants === undefined)) {
+    const owner = 'The declaration has tenants: say whose records these are with --tenant NAME.'
+    throw new UsageError(tenant === undefined ? owner : 'The declaration has no tenants: leave --tenant out.')
+  }
+  const command = {
+    ...{ catalog, options },
+    database: await databaseOfTenant(database, tenant),
+  }
   if (options.from !== undefined) {
     if (file !== undefined) throw new UsageError('Name a file, or a database with --from, not both.')
     await (await import('./import-tables.ts')).importTables(command, collection)
@@ -73,7 +81,7 @@ async function importFile(command: ImportCommand, resource: Resource, file: stri
     await records.return(undefined)
     return
   }
-  const storage = await openStorage(database, catalog)
+  const storage = await openToImport(database, catalog)
   if (isNew) progress.say(`Made a new database at ${placeOf(database)}: there was none.`)
   const source: FileSource = {
     ...{ resource, keys, report, progress, interrupted, options, storage },

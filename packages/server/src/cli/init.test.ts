@@ -14,15 +14,15 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { commandFile } from '../../../../test/command-file.ts'
 import { packageVersion } from '../server/observe/package-version.ts'
 import { packageNameOf } from './init.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'resourced-init-'))
 after(() => rmSync(base, { recursive: true }))
-const program = join(import.meta.dirname, 'main.js')
 
 function run(folder: string, ...given: readonly string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...given], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [commandFile, ...given], {
     cwd: folder,
     encoding: 'utf8',
     timeout: 60_000,

@@ -14,7 +14,6 @@ import { importDefault } from './load-declaration.ts'
 /** A module as it was read. */
 export type Source = Pick<ReturnType<LoadHookSync>, 'format' | 'source'>
 
-/** What the thread reports. */
 export type ThreadReport =
   | { readonly kind: 'started' }
   | { readonly kind: 'read'; readonly path: string; readonly stamp: string }

@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { commandFile } from '../../../../test/command-file.ts'
 import { engine, newDatabase, sqliteOnly } from '../../../../test/engine.ts'
 import { openKeys } from '../server/open-database.ts'
 
-const program = fileURLToPath(new URL('main.js', import.meta.url))
 const { address: database } = await newDatabase()
 
 const options = { encoding: 'utf8' } as const
 
 function run(given: readonly string[]): SpawnSyncReturns<string> {
-  return spawnSync(process.execPath, [program, 'keys', ...given], options)
+  return spawnSync(process.execPath, [commandFile, 'keys', ...given], options)
 }
 
 function keys(...given: readonly string[]): string {
@@ -94,7 +94,7 @@ test('migrate creates no database to show what is missing', {
 }, async () => {
   const { address, contents, remove } = await unused()
   const file = fileURLToPath(new URL('../../../../examples/studio/resources.yaml', import.meta.url))
-  const { status, stdout } = spawnSync(process.execPath, [program, 'migrate', file, '--database', address], options)
+  const { status, stdout } = spawnSync(process.execPath, [commandFile, 'migrate', file, '--database', address], options)
   assert.equal(status, 0)
   assert.match(stdout, /Nothing was changed/)
   assert.deepEqual(await contents(), [])

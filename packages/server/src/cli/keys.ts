@@ -3,6 +3,7 @@
 import { print } from 'resourced-check/terminal'
 import { keyBounds } from 'resourced-contract/model/catalog'
 import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
+import { isObject } from 'resourced-contract/model/plain-copy'
 import { parseDuration } from 'resourced-contract/model/time'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
 import type { Issue } from 'resourced-contract/spec/faults'
@@ -11,8 +12,11 @@ import { type Claims, hashOfKey, hintOfKey, newKey, readClaims } from '../policy
 import { isInMemory } from '../server/database-address.ts'
 import { administer, type DatabaseOptions, noDatabase, openKeys, placeOf } from '../server/open-database.ts'
 import type { KeyStore, ListedKey, StoredKey } from '../storage/storage.ts'
+import { loadCatalog } from './load-declaration.ts'
+import { databaseOfTenant, withOperators } from './open-operators.ts'
 
 interface CreateOptions extends DatabaseOptions {
+  readonly declaration?: string
   readonly subject: string
   readonly roles: string
   readonly claims?: string
@@ -30,14 +34,32 @@ export async function createKey(options: CreateOptions): Promise<void> {
   if (subject === '') throw new UsageError('--subject takes the name of the caller who will use the key.')
   const attributes = [rolesOf(options.roles), expiryOf(options.expires), claimsOf(options.claims)] as const
   const { key, stored } = makeKey(subject, ...attributes)
-  const database = databaseToKeep(options)
+  const { tenant, declaration, ...plain } = options
+  if (tenant !== undefined) await checkClaim(tenant, stored.claims, declaration)
+  const database = await databaseOfTenant(databaseToKeep(plain), tenant)
   const { hasTables } = await administer(database)
-  const isNew = !(await hasTables())
+  const isNew = tenant === undefined && !(await hasTables())
+  if (database.tenant !== undefined) await enterKey(plain, stored.hash, database.tenant)
   await withKeys(database, (keys) => keys.add(stored))
   // The first key is created before the first server, so a new path is no error. It may be mistyped, so it is reported.
   if (isNew) process.stderr.write(`Made a new database at ${placeOf(database)}: there was none.\n`)
   const made = { key, ...withoutHash({ ...stored, last_used_at: null }) }
   print(options.json === true ? `${JSON.stringify(made, null, 2)}\n` : `${key}\n`)
+}
+
+/** @throws UsageError where a key has a claim that names another tenant than its own (TEN-2) */
+async function checkClaim(tenant: string, claims: Claims | null, declaration: string | undefined): Promise<void> {
+  if (claims === null) return
+  const { tenants } = await loadCatalog(declaration)
+  const path = tenants?.caller.split('.') ?? []
+  const named = path.slice(1).reduce<unknown>((found, name) => (isObject(found) ? found[name] : undefined), claims)
+  if (path[0] !== 'claims' || named === undefined || named === tenant) return
+  throw new UsageError(`The ${tenants?.caller} of --claims names another tenant than --tenant. Leave one of them out.`)
+}
+
+/** Keeps which tenant a key belongs to, before the key is stored: a hash without its key is no credential. */
+async function enterKey(database: DatabaseOptions, hash: string, tenant: string): Promise<void> {
+  await withOperators(database, ({ registry }) => registry.addKey(hash, tenant))
 }
 
 /** A new key, and the record that is stored for it. */
@@ -69,7 +91,8 @@ export function storedForm(key: string, subject: string, roles: string[], expire
 
 /** Lists the keys. */
 export async function printKeys(options: DatabaseOptions & { readonly json?: boolean }): Promise<void> {
-  const database = databaseToKeep(options)
+  const { tenant, ...plain } = options
+  const database = await databaseOfTenant(databaseToKeep(plain), tenant)
   const { listKeys } = await administer(database)
   const keys = (await listKeys())?.map(withoutHash)
   if (keys === undefined) throw noDatabase(database)
@@ -88,7 +111,11 @@ export async function printKeys(options: DatabaseOptions & { readonly json?: boo
     key.made_by ?? 'command line',
     key.revoked_at === null ? '' : `revoked ${key.revoked_at}`,
   ])
-  const table = [['ID', 'KEY', 'SUBJECT', 'ROLES', 'CLAIMS', 'EXPIRES', 'LAST USED', 'MADE BY', ''], ...rows]
+  print(tableOf([['ID', 'KEY', 'SUBJECT', 'ROLES', 'CLAIMS', 'EXPIRES', 'LAST USED', 'MADE BY', ''], ...rows]))
+}
+
+/** Rows of text with their columns below each other. */
+export function tableOf(table: readonly (readonly string[])[]): string {
   const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? []
   const lines = table.map((row) =>
     row
@@ -96,15 +123,14 @@ export async function printKeys(options: DatabaseOptions & { readonly json?: boo
       .join('  ')
       .trimEnd(),
   )
-  print(`${lines.join('\n')}\n`)
+  return `${lines.join('\n')}\n`
 }
 
 /** Revokes a key. */
 export async function revokeKey(id: string, options: RevokeOptions): Promise<void> {
-  const { descendants = false } = options
-  const revoked = await withKeys(await existing(options), (keys) =>
-    keys.revoke(id, new Date().toISOString(), { descendants }),
-  )
+  const { descendants = false, tenant, ...plain } = options
+  const database = await databaseOfTenant(await existing(plain), tenant)
+  const revoked = await withKeys(database, (keys) => keys.revoke(id, new Date().toISOString(), { descendants }))
   if (revoked === undefined)
     throw new ConfigurationError(`There is no key ${id} that could be revoked; keys list shows them.`)
   const { count, remaining } = revoked

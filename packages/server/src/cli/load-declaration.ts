@@ -183,7 +183,6 @@ function parserFrame(stack: string): LineAndColumn | undefined {
   return line === undefined || caret === undefined ? undefined : [Number(line), caret.length + 1]
 }
 
-/** Line and column from a line of a stack. */
 function stackFrame(line: string): LineAndColumn | undefined {
   const at = /:(\d+):(\d+)\)?$/.exec(line)
   return at === null ? undefined : [Number(at[1]), Number(at[2])]

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import { ConfigurationError } from 'resourced-contract/spec/configuration-error'
+import { commandFile } from '../../../../test/command-file.ts'
 import { newDatabase } from '../../../../test/engine.ts'
 import { openMaintenance } from '../server/open-database.ts'
 import { maintenanceOff, maintenanceOn, maintenanceStatus } from './maintenance.ts'
@@ -18,7 +19,7 @@ const database = served.address
 await (await served.open(completeCatalog({ name: 'notes', resources: {} }))).close()
 
 function run(...given: readonly string[]) {
-  const command = [join(import.meta.dirname, 'main.js'), 'maintenance', ...given]
+  const command = [commandFile, 'maintenance', ...given]
   const env = { ...process.env, DATABASE_URL: database }
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: folder, encoding: 'utf8', env })
   return { status, stdout, stderr }

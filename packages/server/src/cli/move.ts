@@ -4,12 +4,19 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { format, interruption, type Progress, print, showProgress } from 'resourced-check/terminal'
-import { withoutCredentials } from 'resourced-contract/model/credentials'
 import type { Catalog } from 'resourced-contract/model/resource'
+import { withoutCredentials } from 'resourced-contract/model/text'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
 import { isInMemory } from '../server/database-address.ts'
-import { administer, checkMoveSource, type DatabaseOptions, openMaintenance } from '../server/open-database.ts'
-import { formatSteps, type MigrationStep } from '../storage/migration/migration-step.ts'
+import {
+  administer,
+  catalogAt,
+  checkMoveSource,
+  type DatabaseOptions,
+  openMaintenance,
+} from '../server/open-database.ts'
+import { refusalOfTenants } from '../server/open-served-database.ts'
+import { formatSteps, MigrationRefused, type MigrationStep } from '../storage/migration/migration-step.ts'
 import { type StoredSchema, schemaOf } from '../storage/migration/stored-schema.ts'
 import {
   expectedRows,
@@ -30,10 +37,28 @@ export async function migrateCommand(
 ): Promise<void> {
   const catalog = await loadCatalog(file)
   const { migrate } = await administer(options)
-  const { steps, applied } = await migrate(catalog, options.apply === true ? 'all' : 'never')
+  const own = catalogAt(options, catalog)
+  const isOfTenants = own !== catalog
+  // Records of a declaration without tenants are no loss to accept here: they become a tenant.
+  const apply = isOfTenants ? 'additive' : 'all'
+  const planned = await migrate(own, 'never')
+  if (!isOfTenants) refuseLossOfTenants(planned.steps)
+  const { steps, applied } = options.apply === true ? await migrate(own, apply) : planned
+  const refused = new MigrationRefused(steps)
+  const error = refusalOfTenants(refused)
+  if (isOfTenants && error !== refused) throw error
   if (steps.length === 0) print('The database fits the declaration: nothing to do.\n')
   else print(`${formatSteps(steps)}\n${applied ? 'Done.' : `Nothing was changed. ${adviceOn(steps, file, options)}`}\n`)
   if (!applied && steps.some((each) => each.impossible)) process.exitCode = 1
+  if (isOfTenants) print('Tenants have databases of their own: see npx resourced tenants migrate.\n')
+}
+
+/** @throws ConfigurationError where a declaration without tenants would forget those of a database */
+function refuseLossOfTenants(steps: readonly MigrationStep[]): void {
+  if (!steps.some(({ kind, table }) => kind === 'drop-table' && table === 'resourced_tenant_keys')) return
+  const found = 'The database has tenants, and the declaration has none: they would be forgotten.'
+  const remedy = 'Add tenants: { caller: … } to the declaration, or name another database.'
+  throw new ConfigurationError(`${found} ${remedy}`)
 }
 
 function adviceOn(steps: readonly MigrationStep[], file: string | undefined, { database }: DatabaseOptions): string {
@@ -67,6 +92,9 @@ export async function moveCommand({ from, to, declaration, databaseUnsafe }: Mov
   }
   const source: DatabaseOptions = { database: from, option: '--from' }
   const catalog = await loadCatalog(declaration)
+  if (catalog.tenants !== undefined) {
+    throw new UsageError('The declaration has tenants. Move all of them, or one: resourced tenants move --help')
+  }
   const schema = schemaOf(catalog)
   // A trigger that somebody added to the source would run when maintenance begins.
   await checkMoveSource(source)

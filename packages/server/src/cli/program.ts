@@ -2,7 +2,7 @@
 import { Argument, Command, Option } from 'commander'
 import { checkOptions, repeatable } from 'resourced-check/options'
 import { print } from 'resourced-check/terminal'
-import { withoutCredentials } from 'resourced-contract/model/credentials'
+import { withoutCredentials } from 'resourced-contract/model/text'
 import { UsageError } from 'resourced-contract/spec/configuration-error'
 import { packageVersion } from '../server/observe/package-version.ts'
 import { readSettings, type Setting, type SettingName, settings } from '../server/settings.ts'
@@ -15,7 +15,6 @@ const wrongUse = 2
 const fileKinds = 'resources.ts, .js, .json or .yaml'
 const declarationFile = `Declaration file (default: ${fileKinds} in this directory)`
 const declaration = () => new Option('--declaration <file>', declarationFile)
-/** The program. */
 export const program = new Command('resourced')
   .description('Serve the HTTP interface that you declare, from a database.')
   .version(packageVersion(), '-V, --version', 'Show the version of Resourced')
@@ -87,33 +86,73 @@ databaseCommand(keys, 'create', 'Create an API key and print it; it cannot be sh
   .requiredOption('--subject <name>', 'Who calls with this key')
   .option('--roles <names>', 'Roles of the key, comma-separated; admin may do everything by default', '')
   .option('--claims <json>', 'Claims of the key as a JSON object, for conditions: \'{"team": "acme"}\'')
+  .option('--tenant <name>', 'Tenant that the key belongs to (default: none, as for a key of an operator)')
+  .addOption(declaration())
   .option('--expires <duration>', 'Lifetime of the key as an ISO 8601 duration, such as P90D (default: unlimited)')
   .option('--json', 'Print the key and its attributes as JSON')
   .action(run(async () => (await import('./keys.ts')).createKey))
 databaseCommand(keys, 'list', 'List API keys with their attributes; the keys themselves are not stored')
+  .option('--tenant <name>', 'List the keys of a tenant')
   .option('--json', 'Print JSON')
   .action(run(async () => (await import('./keys.ts')).printKeys))
 databaseCommand(keys, 'revoke', 'Revoke an API key')
   .argument('<id>', 'Id of the key; keys list shows it')
+  .option('--tenant <name>', 'Tenant that the key belongs to')
   .option('--descendants', 'Also revoke all keys that were created with this key, or with one of those')
   .action(run(async () => (await import('./keys.ts')).revokeKey))
 
+const tenants = program.command('tenants').description('List, create, copy, move and migrate tenants while servers run')
+databaseCommand(tenants, 'list', 'List tenants with their ids, states and sizes')
+  .option('--json', 'Print JSON')
+  .action(run(async () => (await import('./tenants.ts')).printTenants))
+databaseCommand(tenants, 'create', 'Create a tenant and print its id')
+  .argument('<name>', 'Name of the tenant, which is the claim of its callers')
+  .addOption(declaration())
+  .action(run(async () => (await import('./tenants.ts')).createTenant))
+databaseCommand(tenants, 'export', 'Write a consistent copy of a tenant to a file, or of each tenant')
+  .argument('[name]', 'Name of the tenant')
+  .argument('[file]', 'File to create; an existing file is never overwritten')
+  .option('--all <folder>', 'Folder for a file of each tenant, named by its id; files that are there stay')
+  .action(run(async () => (await import('./tenants.ts')).exportTenant))
+databaseCommand(tenants, 'import', 'Make a tenant of a file that tenants export or backup created')
+  .argument('<name>', 'Name of the new tenant, which no other one has')
+  .argument('<file>', 'File that resourced tenants export, or resourced backup, created')
+  .addOption(declaration())
+  .addOption(setting('databaseUnsafe'))
+  .action(run(async () => (await import('./tenants.ts')).importTenant))
+tenants
+  .command('move')
+  .description('Move a tenant to another database, of the same engine or another')
+  .argument('[name]', 'Name of the tenant (default: all)')
+  .requiredOption('--from <address>', 'Source database: sqlite:FILE or postgres://USER@HOST:5432/NAME')
+  .requiredOption('--to <address>', 'Target database')
+  .addOption(declaration())
+  .addOption(setting('databaseUnsafe'))
+  .action(run(async () => (await import('./tenants.ts')).moveTenants))
+databaseCommand(tenants, 'migrate', 'Show the schema changes that tenants need, or apply them')
+  .argument('[file]', declarationFile)
+  .option('--apply', 'Apply the changes, including those that lose data')
+  .action(run(async () => (await import('./tenants.ts')).migrateTenants))
+
 const maintenance = program
   .command('maintenance')
-  .description('Turn maintenance on or off: every server of a database answers 503')
+  .description('Turn maintenance on or off: every server of a database answers 503, or refuses changes of a tenant')
 databaseCommand(maintenance, 'on', 'Turn maintenance on, or change its message; servers notice within a second')
+  .option('--tenant <name>', 'Refuse changes of this tenant only, and answer its reads')
   .option('--message <text>', 'Message for clients, one line of at most 200 characters')
   .option('--retry-after <duration>', 'When clients should retry, as an ISO 8601 duration such as PT10M', 'PT1M')
   .action(run(async () => (await import('./maintenance.ts')).maintenanceOn))
-databaseCommand(maintenance, 'off', 'Turn maintenance off').action(
-  run(async () => (await import('./maintenance.ts')).maintenanceOff),
-)
+databaseCommand(maintenance, 'off', 'Turn maintenance off')
+  .option('--tenant <name>', 'Turn off the maintenance of this tenant')
+  .action(run(async () => (await import('./maintenance.ts')).maintenanceOff))
 databaseCommand(
   maintenance,
   'status',
   'Show whether maintenance is on, since when, and its message (default command)',
   true,
-).action(run(async () => (await import('./maintenance.ts')).maintenanceStatus))
+)
+  .option('--tenant <name>', 'Show the maintenance of this tenant')
+  .action(run(async () => (await import('./maintenance.ts')).maintenanceStatus))
 
 const purge = program
   .command('purge')
@@ -161,6 +200,7 @@ databaseCommand(
     repeatable('--schema <name>', 'Schema to read with --from', "the first schema of the connection's search_path"),
   )
   .option('--subject <name>', 'Owner of the records', 'import')
+  .option('--tenant <name>', 'Tenant that the records belong to, if the declaration has tenants')
   .addOption(declaration())
   .addOption(setting('databaseUnsafe'))
   .action(run(async () => (await import('./import.ts')).importCommand))
@@ -184,6 +224,7 @@ withSettings(
     ...(['tlsCert', 'tlsKey', 'http', 'trustProxy', 'metricsPort', 'metricsHost'] as const),
   ],
 )
+  .option('--tenant <name>', 'Check the database of a tenant')
   .option('--json', 'Print JSON')
   .action(run(async () => (await import('./doctor.ts')).doctorCommand))
 
@@ -207,6 +248,11 @@ program
   .description('Print a script that completes commands, options and values in a shell')
   .addArgument(new Argument('<shell>', 'Shell of the script').choices(['bash', 'zsh', 'fish']))
   .action(run(async () => (await import('./completion.ts')).completionCommand))
+// The scripts of `completion` call it.
+program
+  .command('complete', { hidden: true })
+  .argument('[words...]')
+  .action(run(async () => (await import('./completion.ts')).completeCommand))
 
 program
   .command('inspect')

@@ -12,6 +12,9 @@ try {
   await serveHere(file, { ...options, thread })
   beat(pulse)
 } catch (error) {
-  thread.failed({ text: explain(error, options.terminal?.colors), code: error instanceof UsageError ? 2 : 1 })
+  thread.main.tell('failed', {
+    text: explain(error, options.terminal?.colors),
+    code: error instanceof UsageError ? 2 : 1,
+  })
   setImmediate(() => process.exit(1))
 }

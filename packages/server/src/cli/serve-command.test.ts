@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
+import { commandFile } from '../../../../test/command-file.ts'
 import { settings } from '../server/settings.ts'
 import { poolOfWorker, workersOf } from './serve-command.ts'
 
@@ -50,7 +50,7 @@ const report = `import { isMainThread } from 'node:worker_threads'
 async function startsOf(options: readonly string[], nodeOptions = '', channel: readonly 'ipc'[] = []) {
   const command = ['serve', 'missing.json', '--workers', '1', '--database', server.database]
   const imports = ['--import', `data:text/javascript,${encodeURIComponent(report)}`]
-  const args = [...options, ...imports, join(import.meta.dirname, 'main.js'), ...command]
+  const args = [...options, ...imports, commandFile, ...command]
   const env = { ...process.env, NODE_OPTIONS: nodeOptions }
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore', ...channel] })
   const lines = await Array.fromAsync(createInterface(child.stdout!))

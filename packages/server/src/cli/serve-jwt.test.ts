@@ -6,11 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { commandFile } from '../../../../test/command-file.ts'
 import { newDatabase } from '../../../../test/engine.ts'
 import { claimsAt, pairOf, sign } from '../policy/jwt.fixture.ts'
 
-const program = fileURLToPath(new URL('main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'resourced-jwt-'))
 after(() => rmSync(folder, { recursive: true }))
 writeFileSync(
@@ -18,7 +17,7 @@ writeFileSync(
   'name: library\nresources: { books: { fields: { title: { type: string } }, access: { read: "role:reader" } } }\n',
 )
 const common = [
-  program,
+  commandFile,
   'serve',
   join(folder, 'resources.yaml'),
   '--database',

@@ -1,9 +1,10 @@
 /** Serves from the command line on this thread, and stops on a signal or when the main thread says so. */
 import { flushCompileCache } from 'node:module'
 import { say } from 'resourced-check/terminal'
-import { withoutCredentials } from 'resourced-contract/model/credentials'
+import { operatorRole } from 'resourced-contract/model/tenants'
+import { withoutCredentials } from 'resourced-contract/model/text'
 import { defaultDatabase } from '../server/database-address.ts'
-import { inBlocks, type LogLevel, logTo, outputWritten } from '../server/observe/log.ts'
+import { inBlocks, type LogLevel, logTo } from '../server/observe/log.ts'
 import type { Observation, Observe } from '../server/observe/observe.ts'
 import { readableLog } from '../server/observe/readable-log.ts'
 import { flushTraces } from '../server/observe/tracing.ts'
@@ -11,8 +12,8 @@ import { type ServeOptions, type Serving, serve } from '../server/serve.ts'
 import type { ThreadLink } from '../server/threads/thread-link.ts'
 import { isDeprecated, isRetired, type Version, type Versions } from '../versions/versions.ts'
 import { loadVersions } from './load-declaration.ts'
+import { commandLog, endProcess, stopOnSignal } from './serving-process.ts'
 
-/** The options of the command. */
 export interface ServeCommandOptions extends Omit<ServeOptions, 'catalog'> {
   readonly logLevel: LogLevel
   /** Whether the log is for people at a terminal; by default, as standard output is. */
@@ -59,7 +60,13 @@ export async function serveHere(file: string | undefined, options: ServeCommandO
   // With JWTs a server needs no key.
   if (!options.jwtIssuer && (await serving.app.storage.keys.list()).length === 0) {
     const database = options.database === defaultDatabase ? '' : ` --database ${withoutCredentials(options.database)}`
-    say(`No API key exists yet. Make one with: npx resourced keys create --subject me --roles admin${database}`)
+    const key = 'npx resourced keys create --subject me --roles'
+    if (catalog.tenants === undefined) say(`No API key exists yet. Make one with: ${key} admin${database}`)
+    else {
+      say(`No operator has an API key yet. Make one with: ${key} ${operatorRole}${database}`)
+      say(`Create a tenant with: npx resourced tenants create NAME${database}`)
+      say(`Then make a key of it with: ${key} admin --tenant NAME${database}`)
+    }
   }
 }
 
@@ -88,14 +95,6 @@ function threadLog(
   }
 }
 
-/** The log of a server on standard output: readable on a terminal, one JSON object in each line elsewhere. */
-export function commandLog(level: LogLevel): Observe {
-  if (process.stdout.isTTY !== true) return logTo(level)
-  // A server outlives the terminal that shows its log.
-  process.stdout.on('error', () => {})
-  return readableLog(level)
-}
-
 /**
  * Serves until SIGTERM or SIGINT, then stops cleanly (OPS-2); a second signal ends the process at once.
  *
@@ -106,16 +105,12 @@ export async function serveUntilStopped(options: ServeOptions & { readonly obser
     ...options,
     observe(seen) {
       // Before it is logged: a reader of the log may stop the server at once.
-      if (seen.kind === 'listening' && options.thread === undefined) stopOnSignal(serving, options.observe)
+      if (seen.kind === 'listening' && options.thread === undefined) stopOnSignal(options.observe, () => end(serving))
       options.observe(seen)
     },
   })
-  const { close } = await serving
-  void options.thread?.ended.then(async () => {
-    await close()
-    await options.thread?.report()
-    await endProcess()
-  })
+  await serving
+  void options.thread?.ended.then(async () => endProcess(await end(serving, options.thread)))
   // Now, because a process that is killed cannot write the cache.
   flushCompileCache?.()
   return serving
@@ -124,26 +119,11 @@ export async function serveUntilStopped(options: ServeOptions & { readonly obser
 /** How long a stop waits for spans to be sent, in milliseconds. */
 const mostForTraces = 3_000
 
-/** How long a stop waits for the log to be read, in milliseconds. */
-const mostForLog = 1_000
-
-function stopOnSignal(serving: Promise<Serving>, observe: Observe): void {
-  let stopping = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, async () => {
-      if (stopping) process.exit(1)
-      stopping = true
-      observe({ kind: 'stopping', reason: signal })
-      await (await serving).close()
-      await endProcess()
-    })
-  }
-}
-
-async function endProcess(): Promise<never> {
+async function end(serving: Promise<Serving>, thread?: ThreadLink): Promise<number> {
+  await (await serving).close()
+  await thread?.report()
   await flushTraces(mostForTraces)
-  await outputWritten(mostForLog)
-  process.exit(0)
+  return 0
 }
 
 /**

@@ -1,11 +1,11 @@
 /** The main thread of `resourced serve`: its log and its signals. */
 import { isElsewhere, isInMemory } from '../server/database-address.ts'
-import { logTo, outputWritten, standardOutput } from '../server/observe/log.ts'
-import type { Observe } from '../server/observe/observe.ts'
-import { readableLog } from '../server/observe/readable-log.ts'
-import { StartFailed, type Supervisor, supervise } from '../server/threads/supervisor.ts'
+import { standardOutput } from '../server/observe/log.ts'
+import type { StartFailure } from '../server/threads/member.ts'
+import { StartFailed, supervise } from '../server/threads/supervisor.ts'
 import { hasColours, printError } from './explain.ts'
 import type { ServeCommandOptions } from './serve.ts'
+import { commandLog, endProcess, stopOnSignal } from './serving-process.ts'
 
 /** Serves on threads until a signal stops them. */
 export async function serveOnThreads(
@@ -15,10 +15,8 @@ export async function serveOnThreads(
 ): Promise<void> {
   const { logLevel, database, host, port, metricsPort, metricsHost } = options
   const isTerminal = process.stdout.isTTY === true
-  // A server outlives the terminal that shows its log.
-  if (isTerminal) process.stdout.on('error', () => {})
   const output = isTerminal ? undefined : standardOutput()
-  const observe = output === undefined ? readableLog(logLevel) : logTo(logLevel, output)
+  const observe = commandLog(logLevel, output)
   const terminal = isTerminal ? { colors: hasColours(process.stdout) } : undefined
   const isFile = !isElsewhere(database) && !isInMemory(database)
   const starting = supervise({
@@ -34,7 +32,11 @@ export async function serveOnThreads(
     if (!(error instanceof StartFailed)) throw error
     return end(error.failure)
   })
-  stopOnSignal(supervisor, observe)
+  stopOnSignal(observe, async () => {
+    const isClean = await supervisor.close()
+    observe({ kind: 'stopped' })
+    return isClean ? 0 : 1
+  })
   void supervisor.ended.then(end)
 }
 
@@ -45,26 +47,7 @@ function tell(error: unknown): void {
 }
 
 /** Ends the process because its threads have. */
-async function end({ text, code }: { readonly text: string; readonly code: number }): Promise<never> {
+async function end({ text, code }: StartFailure): Promise<never> {
   process.stderr.write(`${text}\n`)
-  await outputWritten(mostForLog)
-  process.exit(code)
-}
-
-/** How long a stop waits for the log to be read, in milliseconds. */
-const mostForLog = 1_000
-
-function stopOnSignal(supervisor: Supervisor, observe: Observe): void {
-  let isStopping = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, async () => {
-      if (isStopping) process.exit(1)
-      isStopping = true
-      observe({ kind: 'stopping', reason: signal })
-      const isClean = await supervisor.close()
-      observe({ kind: 'stopped' })
-      await outputWritten(mostForLog)
-      process.exit(isClean ? 0 : 1)
-    })
-  }
+  return endProcess(code)
 }

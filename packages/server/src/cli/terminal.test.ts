@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { showProgress } from 'resourced-check/terminal'
+import { commandFile } from '../../../../test/command-file.ts'
 
 /** Progress on a screen that remembers, with a clock that is moved by hand. */
 function trial(screen: { isTTY?: boolean; columns?: number }) {
@@ -59,7 +60,6 @@ test('without a terminal, a line is written every three seconds', () => {
   assert.deepEqual(written, ['Importing: 30 %  3,000 records  1,000/s\n', 'Importing: 60 %  6,000 records  1,000/s\n'])
 })
 
-const program = fileURLToPath(new URL('main.js', import.meta.url))
 const example = (name: string) => fileURLToPath(new URL(`../../../../examples/${name}/resources.yaml`, import.meta.url))
 
 for (const given of [
@@ -68,7 +68,7 @@ for (const given of [
   ['serve', '--help'],
 ]) {
   test(`${given[0]} ends quietly if nobody reads its output`, async () => {
-    const child = spawn(process.execPath, [program, ...given], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [commandFile, ...given], { stdio: ['ignore', 'pipe', 'pipe'] })
     // Before anything is printed: every write fails.
     child.stdout.destroy()
     let errors = ''

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { commandFile } from '../../../../test/command-file.ts'
 import { newDatabase } from '../../../../test/engine.ts'
 import { interfaceTypes } from '../documents/types/interface-types.ts'
 import { createApp } from '../server/create-app.ts'
@@ -15,13 +16,12 @@ import { toNodeHandler } from '../server/node/listener.ts'
 import { loadDeclaration } from './load-declaration.ts'
 
 const root = join(import.meta.dirname, '../../../..')
-const main = join(import.meta.dirname, 'main.js')
 const run = promisify(execFile)
 
 /** Runs the command to its end. */
 async function types(...given: readonly string[]) {
   try {
-    const { stdout, stderr } = await run(process.execPath, [main, 'types', ...given], { cwd: root })
+    const { stdout, stderr } = await run(process.execPath, [commandFile, 'types', ...given], { cwd: root })
     return { status: 0, stdout, stderr }
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }

@@ -2,10 +2,8 @@
 
 import { print } from 'resourced-check/terminal'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
-import { openApiDocument } from '../documents/openapi.ts'
 import { interfaceTypes } from '../documents/types/interface-types.ts'
-import { readOpenApi } from './check-changes.ts'
-import { loadVersions } from './load-declaration.ts'
+import { documentOfVersion, readOpenApi } from './check-changes.ts'
 
 interface Options {
   readonly key?: string
@@ -28,13 +26,7 @@ async function documentOf(source: string | undefined, { key, version: name }: Op
     return fetchDocument(source, key)
   }
   const read = source === undefined ? undefined : await readOpenApi(source)
-  if (read !== undefined) return read
-  const versions = await loadVersions(source)
-  const version = name === undefined ? versions.current : versions.all.get(name)
-  if (version === undefined) {
-    throw new UsageError(`There is no such version: --version takes ${[...versions.all.keys()].join(' or ')}.`)
-  }
-  return openApiDocument(version.catalog, { versions })
+  return read ?? documentOfVersion(source, name)
 }
 
 /** The document at an address, or at `openapi.json` below it. */

@@ -6,10 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { commandFile } from '../../../../test/command-file.ts'
 import { newDatabase } from '../../../../test/engine.ts'
 
-const program = fileURLToPath(new URL('main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'resourced-versions-'))
 after(() => rmSync(folder, { recursive: true }))
 const declaration = join(folder, 'resources.yaml')
@@ -22,7 +21,7 @@ versionCarriers: [header]
 `,
 )
 const env = { NODE_COMPILE_CACHE: join(folder, 'compiled'), ...process.env }
-const run = (...words: string[]) => spawnSync(process.execPath, [program, ...words], { env, encoding: 'utf8' })
+const run = (...words: string[]) => spawnSync(process.execPath, [commandFile, ...words], { env, encoding: 'utf8' })
 
 test('VER-1: openapi prints the document of the current version, or of the version in --version', () => {
   const documentOf = (...words: string[]) => JSON.parse(run('openapi', declaration, ...words).stdout)
@@ -40,7 +39,7 @@ test('VER-1: serve prints the address of each version, and serves all versions, 
   const { address } = await newDatabase()
   const words = ['serve', declaration, '--database', address, '--http', '--port', '0', '--base-path', '/api']
   const key = run('keys', 'create', '--subject', 'ann', '--roles', 'admin', '--database', words[3] as string).stdout
-  const child = spawn(process.execPath, [program, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [commandFile, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const said: string[] = []
   child.stderr.on('data', (piece) => said.push(String(piece)))
   try {

@@ -1,27 +1,31 @@
 /** The thread that writes to a SQLite file (`resourced serve`). */
 import { parentPort, workerData } from 'node:worker_threads'
+import { operatorsOf } from 'resourced-contract/model/tenants'
 import { UsageError } from 'resourced-contract/spec/configuration-error'
-import { openStorage } from '../server/open-database.ts'
+import { openServed, type ServedDatabase } from '../server/open-served-database.ts'
+import type { ServedTenants } from '../server/open-tenants.ts'
 import { beat, type WriterCalls, type WriterMainCalls } from '../server/threads/thread-link.ts'
-import type { OnCommit } from '../storage/storage.ts'
 import { openChannel, type Peer } from '../storage/threads/channel.ts'
-import { type OpenDatabase, serveWriter } from '../storage/threads/remote-writer.ts'
+import { type OpenDatabase, serveWriter, type ToldThread } from '../storage/threads/remote-writer.ts'
 import { explain } from './explain.ts'
 import { loadVersions } from './load-declaration.ts'
 import type { CommandThread } from './serve.ts'
 
 const { file, options, committing, pulse } = workerData as CommandThread & { readonly committing: SharedArrayBuffer }
 
-/** The threads that may ask, as they are told of commits. */
-const threads = new Set<OnCommit>()
+/** The threads that may ask, as they are told of commits and failures. */
+const threads = new Set<ToldThread>()
 
 const loading = loadVersions(file, options.basePath)
-let opening: Promise<OpenDatabase> | undefined
+let opening: Promise<ServedDatabase> | undefined
 
-const open = async (): Promise<OpenDatabase> => {
+const open = async (): Promise<ServedDatabase> => {
   const { stored: catalog } = await loading
-  const onCommit: OnCommit = (commit) => threads.values().next().value?.(commit)
-  return { catalog, storage: await openStorage(options, catalog, { migrate: options.migrate, onCommit, committing }) }
+  return openServed(options, catalog, {
+    ...{ migrate: options.migrate, committing },
+    onCommit: (commit) => threads.values().next().value?.committed(commit),
+    failed: (error) => threads.values().next().value?.failed(error),
+  })
 }
 
 const openOnce = () => {
@@ -32,7 +36,17 @@ const openOnce = () => {
   return opening
 }
 
-const begin = () => {
+/** The only database or that of the operators, or that of a tenant, in use until the asking thread has its answer. */
+const openFor = async (tenant?: string): Promise<OpenDatabase> => {
+  const { stored: catalog } = await loading
+  const { storage, tenants } = await openOnce()
+  if (tenant === undefined) return { catalog: operatorsOf(catalog) ?? catalog, storage }
+  const own = await (tenants as ServedTenants).open(tenant)
+  return { catalog, storage: own, leave: () => void own.close() }
+}
+
+const begin = ({ tenants }: ServedDatabase) => {
+  tenants?.migrate?.()
   main.tell('ready')
   beat(pulse)
 }
@@ -45,12 +59,14 @@ const fail = (error: unknown) => {
 const calls: WriterCalls = {
   open: () => void openOnce(),
   connect({ port }) {
-    const tell = serveWriter(port, openOnce)
+    const tell = serveWriter(port, openFor)
     threads.add(tell)
     port.once('close', () => threads.delete(tell))
   },
   async drain() {
-    await (await openOnce()).storage.close()
+    const { storage, tenants } = await openOnce()
+    await tenants?.close()
+    await storage.close()
     process.exit(0)
   },
 }

@@ -4,9 +4,9 @@
  */
 
 import { historyCollection } from 'resourced-contract/model/names'
-import { isRecordedIn } from 'resourced-contract/model/recorded'
 import { relationsOf } from 'resourced-contract/model/relations'
-import { type Catalog, isRestorable, type Resource } from 'resourced-contract/model/resource'
+import { type Catalog, isRecordedIn, isRestorable, type Resource } from 'resourced-contract/model/resource'
+import { operatorsOf } from 'resourced-contract/model/tenants'
 import type { FaultCode } from 'resourced-contract/spec/faults'
 import { responseHeaders } from 'resourced-contract/spec/response-headers'
 import { isDeprecated, isLeaving, mediaTypeOf, onlyVersion, type Version, type Versions } from '../versions/versions.ts'
@@ -48,10 +48,6 @@ export interface Credentials {
 
 /** Settings of the document. */
 export interface OpenApiOptions {
-  /**
-   * The URL of the server, without a slash at its end: `https://api.example.org`. By default relative to the document.
-   */
-  readonly serverUrl?: string
   /** All versions, among them the version of the catalog. By default it is the only one. */
   readonly versions?: Versions
   /** What a server accepts besides API keys. By default nothing is known about it. */
@@ -93,15 +89,16 @@ const textOf = (resources: readonly Resource[]) =>
  * @returns a JSON object of OpenAPI 3.1
  *
  * @example
- * const document = openApiDocument(catalog, { serverUrl: 'https://api.example.org' })
+ * const document = openApiDocument(catalog, { versions, now: Date.now() })
  */
 export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}): object {
-  const { serverUrl = '', versions = onlyVersion(catalog), now = 0 } = options
+  const { versions = onlyVersion(catalog), now = 0 } = options
   const version = versions.all.get(catalog.version) as Version
-  const resources = [...catalog.resources.values(), ...catalog.system.values()]
+  const tenants = operatorsOf(catalog)?.resources.values() ?? []
+  const resources = [...catalog.resources.values(), ...catalog.system.values(), ...tenants]
   const related = resources.filter((resource) => relationsOf(catalog, resource).size > 0)
   const names = namesOf(catalog)
-  const problems = collectProblems(versionCodes(versions, version))
+  const problems = collectProblems([...versionCodes(versions, version), ...tenantCodes(catalog)])
   const components: Components = { parameters: {}, responses: {} }
   // Where paths name the version, the current one answers at the root.
   const atRoot = versions.carriers.includes('path') ? versions.current : version
@@ -115,7 +112,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
     ...systemPaths(catalog, partsOf),
     ...transactionPaths(catalog, problems, nameOf),
     ...exportPaths(catalog, problems),
-    ...servicePaths(`${serverUrl}${versions.basePath}`, problems, versionCodes(versions, atRoot)),
+    ...servicePaths(versions.basePath, problems, [...versionCodes(versions, atRoot), ...tenantCodes(catalog)]),
   }
   const { paths: described, methods } = sharedByMethod(paths)
   const words = `${credentialText(options.credentials)}\n\n${textOf(resources)}${versionText(versions, version, now)}`
@@ -130,7 +127,7 @@ export function openApiDocument(catalog: Catalog, options: OpenApiOptions = {}):
       version: catalog.version,
       description: catalog.description === undefined ? words : `${catalog.description}\n\n${words}`,
     },
-    servers: [serverOf(serverUrl, version)],
+    servers: [{ url: version.basePath || '/' }],
     security: securityOf(options.credentials),
     tags: [
       ...resources.map((resource) => ({
@@ -235,6 +232,11 @@ function resourcePaths(catalog: Catalog, partsOf: (resource: Resource) => Operat
   return paths
 }
 
+/** The error codes that tenants add to every operation. */
+function tenantCodes({ tenants }: Catalog): readonly FaultCode[] {
+  return tenants === undefined ? [] : ['NO_TENANT', 'UNKNOWN_TENANT', 'TENANT_MIGRATING']
+}
+
 /** The error codes that versions add to every operation. */
 function versionCodes({ carriers }: Versions, { sunsetAt }: Version): readonly FaultCode[] {
   const alone = carriers.length === 1 && carriers[0] === 'path'
@@ -242,11 +244,6 @@ function versionCodes({ carriers }: Versions, { sunsetAt }: Version): readonly F
     ...(alone ? [] : (['VERSION_MISMATCH', 'UNKNOWN_VERSION'] as const)),
     ...(sunsetAt === undefined ? [] : (['VERSION_RETIRED'] as const)),
   ]
-}
-
-/** The server of a version: where its paths begin. */
-function serverOf(serverUrl: string, version: Version): Json {
-  return { url: `${serverUrl}${version.basePath}` || '/' }
 }
 
 /** A paragraph about the version; empty if there is one version, in the path. */

@@ -1,5 +1,5 @@
 /** What the delivery worker gives events to: webhooks, and functions that run after a change (EVT-9, EVT-12). */
-import type { ReadEvent, ReadEvents } from '../plan/read-events.ts'
+import type { ReadEvent, ReadEvents } from '../plan/plan-events.ts'
 import type { ClaimedDelivery, ConsumerState, DeliveryAnswer, KindPositions } from '../storage/delivery-store.ts'
 import type { EventStore } from '../storage/storage.ts'
 

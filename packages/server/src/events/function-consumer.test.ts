@@ -5,7 +5,7 @@ import { completeCatalog } from 'resourced-contract/model/catalog'
 import type { EventContext, EventFunction, FunctionClient } from 'resourced-contract/model/declared-functions'
 import type { EventKind } from 'resourced-contract/model/event'
 import { uuidv7 } from 'uuidv7'
-import type { ReadEvent, ReadEvents } from '../plan/read-events.ts'
+import type { ReadEvent, ReadEvents } from '../plan/plan-events.ts'
 import type { ClaimedDelivery, DeliveryStore } from '../storage/delivery-store.ts'
 import type { EventStore } from '../storage/storage.ts'
 import { functionConsumers, removedFunctions } from './function-consumer.ts'
@@ -66,7 +66,7 @@ test('a function gets its event with the record, frozen, and succeeds whatever i
   }
   const [{ event, record, signal }] = seen as [EventContext]
   const [{ id, record: recordId }] = all as [ReadEvent]
-  const about = { collection: 'notes', record: recordId, created_at: '2027-01-01T00:00:00.000Z' }
+  const about = { collection: 'notes', record: recordId, request_id: null, created_at: '2027-01-01T00:00:00.000Z' }
   assert.deepEqual({ ...event }, { id, kind: 'created', ...about })
   assert.deepEqual(record, { text: 'a', labels: ['x'] })
   assert.ok(Object.isFrozen(seen[0]) && Object.isFrozen(event) && Object.isFrozen(record?.['labels']))

@@ -2,16 +2,13 @@
  * Functions of the declaration that run after a change (EVT-12). The functions of a resource are one consumer, so that
  * they run in the order of the changes of a record.
  */
-import { AbandonedFunction, awaitDeclared } from 'resourced-contract/model/awaited-function'
-import { FunctionFault } from 'resourced-contract/model/declared-function'
+import { AbandonedFunction, awaitDeclared, FunctionFault } from 'resourced-contract/model/declared-function'
 import type { EventContext, EventFunction, FunctionClient } from 'resourced-contract/model/declared-functions'
-import { consumerOfFunctions } from 'resourced-contract/model/delivery'
-import type { EventKind } from 'resourced-contract/model/event'
+import { consumerOfFunctions, type EventKind } from 'resourced-contract/model/event'
 import { deepFreeze } from 'resourced-contract/model/plain-copy'
 import { allOf, always, type Predicate } from 'resourced-contract/model/predicate'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
-import { planEvents } from '../plan/plan-events.ts'
-import type { ReadEvent, ReadEvents } from '../plan/read-events.ts'
+import { planEvents, type ReadEvent, type ReadEvents } from '../plan/plan-events.ts'
 import type { ClaimedDelivery, DeliveryStore, FunctionKinds } from '../storage/delivery-store.ts'
 import type { EventStore } from '../storage/storage.ts'
 import { type AttemptResult, answerOf, type Consumer, readDelivered, readWanted, withoutRecords } from './consumer.ts'
@@ -104,6 +101,11 @@ function planOf(
   return planEvents({ catalog, versionCatalog: catalog, caller: 'everyone', filter }, after, limit)
 }
 
+/** What a function gets of an event as it is shown. */
+interface Shown extends Partial<Pick<EventContext['event'], 'request_id'>> {
+  readonly data?: EventContext['record']
+}
+
 /** One run of a function. */
 interface Run {
   readonly place: string
@@ -116,8 +118,8 @@ interface Run {
 async function run({ client, catalog, failed }: FunctionOptions, { place, call, event, signal }: Run) {
   const began = performance.now()
   const { id, kind, collection, record, createdAt: created_at } = event
-  const { data } = JSON.parse(event.json) as { readonly data?: EventContext['record'] }
-  const given = deepFreeze({ event: { id, kind, collection, record, created_at }, record: data ?? null })
+  const { data = null, request_id = null } = JSON.parse(event.json) as Shown
+  const given = deepFreeze({ event: { id, kind, collection, record, request_id, created_at }, record: data })
   const bounds = { limit: catalog.limits.functionTime, abandoned: signal }
   const duration = () => Math.round(performance.now() - began)
   try {

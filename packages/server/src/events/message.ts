@@ -3,8 +3,8 @@
  * defines (EVT-8, EVT-9).
  */
 import { createHmac } from 'node:crypto'
-import { webhookSecretPrefix } from 'resourced-contract/model/delivery'
-import type { ReadEvent } from '../plan/read-events.ts'
+import { webhookSecretPrefix } from 'resourced-contract/model/event'
+import type { ReadEvent } from '../plan/plan-events.ts'
 
 /** The media type of an event. */
 export const cloudEventType = 'application/cloudevents+json; charset=utf-8'
@@ -15,11 +15,11 @@ export const cloudEventType = 'application/cloudevents+json; charset=utf-8'
  * @param source the path of the collection in the version of the receiver: `/v1/tasks`
  * @example
  * // {"specversion":"1.0","id":"…","source":"/v1/tasks","type":"tasks.created","subject":"…","time":"…",
- * //  "datacontenttype":"application/json","data":{"id":"…","title":"…"}}
+ * //  "correlationid":"…","datacontenttype":"application/json","data":{"id":"…","title":"…"}}
  */
 export function cloudEventText(event: Omit<ReadEvent, 'position'>, source: string): string {
   const { id, collection, record, kind, createdAt, json } = event
-  const { data = null } = JSON.parse(json) as { readonly data?: unknown }
+  const { data = null, request_id } = JSON.parse(json) as { readonly data?: unknown; readonly request_id?: unknown }
   return JSON.stringify({
     specversion: '1.0',
     id,
@@ -27,13 +27,15 @@ export function cloudEventText(event: Omit<ReadEvent, 'position'>, source: strin
     type: `${collection}.${kind}`,
     subject: record,
     time: createdAt,
+    // The extension Correlation: an attribute is never null.
+    ...(request_id != null && { correlationid: request_id }),
     datacontenttype: 'application/json',
     data,
   })
 }
 
 /** What a signature covers. */
-export interface SignedMessage {
+interface SignedMessage {
   /** The same in each attempt. */
   readonly id: string
   /** Milliseconds since 1970. */

@@ -13,7 +13,6 @@ export const repeatedFor = 72 * hour
 /** The longest wait that a receiver can ask for by `Retry-After`, in milliseconds. */
 const longestAsked = 6 * hour
 
-/** An attempt that has failed. */
 interface FailedAttempt {
   /** How many attempts have failed, this one included. */
   readonly attempts: number

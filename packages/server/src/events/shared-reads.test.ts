@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { always, type Predicate } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
-import type { EventsOutcome, ReadEvents } from '../plan/read-events.ts'
+import type { EventsOutcome, ReadEvents } from '../plan/plan-events.ts'
 import { SharedReads } from './shared-reads.ts'
 
 const owns = (value: string): Predicate => ({ kind: 'compare', field: 'owner', operator: 'eq', value })

@@ -4,7 +4,7 @@
  */
 import { type EventPosition, eventMark } from 'resourced-contract/model/event'
 import { exactText } from 'resourced-contract/model/plain-copy'
-import type { ReadEvent, ReadEvents } from '../plan/read-events.ts'
+import type { ReadEvent, ReadEvents } from '../plan/plan-events.ts'
 import type { EventStore } from '../storage/storage.ts'
 
 /** Consecutive events as bytes of a stream. */
@@ -12,7 +12,6 @@ interface Piece {
   readonly bytes: Uint8Array
   /** How many events these are. */
   readonly events: number
-  /** The position of its last event. */
   readonly last: EventPosition
 }
 

@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { uuidv7 } from 'uuidv7'
-import type { ReadEvent } from '../plan/read-events.ts'
+import type { ReadEvent } from '../plan/plan-events.ts'
 import type {
   ClaimedDelivery,
   ConsumerState,
@@ -43,8 +43,12 @@ export interface WorkerOptions {
 
 /** Delivers events until it is closed. */
 export interface DeliveryWorker {
+  /** Resolves when new functions get all events of the changes that follow. */
+  readonly begun: Promise<unknown>
   /** Looks for events and for deliveries that are due, and resolves when none is left to begin and none runs. */
   settle(): Promise<void>
+  /** When the worker has something to do, in milliseconds since 1970; 0: now; infinity: not before the next event. */
+  nextDue(): Promise<number>
   /** Waits a few seconds for running attempts, and gives the others back. */
   close(): Promise<void>
 }
@@ -93,6 +97,7 @@ export function startDeliveries(options: WorkerOptions): DeliveryWorker {
 }
 
 class Worker implements DeliveryWorker {
+  readonly begun: Promise<unknown>
   readonly #options: WorkerOptions
   readonly #interval: number
   readonly #lanes = new Map<string, Lane>()
@@ -110,6 +115,7 @@ class Worker implements DeliveryWorker {
     this.#options = options
     this.#interval = options.interval ?? 250
     this.#startedAt = this.#readStart()
+    this.begun = Promise.resolve(this.#startedAt).catch(() => {})
   }
 
   /** Looks once now, and again after a while. */
@@ -133,6 +139,16 @@ class Worker implements DeliveryWorker {
       this.#track(this.#lookOnce())
       await this.#idle()
     } while (await this.#hasWork())
+  }
+
+  async nextDue(): Promise<number> {
+    const { deliveries, events } = this.#options
+    const [states, horizon] = [await deliveries.consumers(), await events.horizon()]
+    const times = states.map(({ name, due = Number.POSITIVE_INFINITY }) => {
+      const lane = this.#lanes.get(name)
+      return lane === undefined || lane.running > 0 || lane.examined < horizon ? 0 : due
+    })
+    return Math.min(...times)
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,6 @@
 
 import type { Fault } from 'resourced-contract/spec/faults'
 
-/** A request. */
 export interface HttpRequest {
   readonly method: string
   /** The request target in origin form, path and query, still percent-encoded: `/v1/tasks?status=open`. */
@@ -141,4 +140,9 @@ export function isStream(body: ResponseBody): body is StreamBody {
 export function lengthOfBody(body: Exclude<ResponseBody, StreamBody>): number {
   if (body === undefined) return 0
   return isFile(body) ? body.length : Buffer.byteLength(body)
+}
+
+/** How long a private cache may keep a response without validating it, in seconds. */
+export function cacheControl(maxAge: number): string {
+  return maxAge > 0 ? `private, max-age=${maxAge}` : 'private, no-cache'
 }

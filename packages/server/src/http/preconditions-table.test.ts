@@ -1,7 +1,7 @@
 /** Every combination of method, state and the four conditions, against the oracle of `preconditions.fixture.ts`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatHttpDate } from 'resourced-contract/fields/http-date'
+import { formatHttpDate } from 'resourced-contract/fields/header-fields'
 import { Fault } from 'resourced-contract/spec/faults'
 import {
   type Answer,

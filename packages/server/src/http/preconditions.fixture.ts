@@ -2,7 +2,7 @@
  * The four conditions as RFC 9110 sections 13.1 and 13.2.2 define them: the oracle of the table tests. The table has
  * the meaning of each field value, so the oracle parses no header.
  */
-import { formatHttpDate } from 'resourced-contract/fields/http-date'
+import { formatHttpDate } from 'resourced-contract/fields/header-fields'
 import type { Verdict } from './preconditions.ts'
 
 /** The expected result of a request. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatHttpDate } from 'resourced-contract/fields/http-date'
+import { formatHttpDate } from 'resourced-contract/fields/header-fields'
 import { Fault } from 'resourced-contract/spec/faults'
 import { decidePreconditions, readConditions, type Verdict } from './preconditions.ts'
 

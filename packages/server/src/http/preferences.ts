@@ -36,7 +36,6 @@ export function prefers(accept: string | undefined, mediaType: string, other: st
   return new Negotiator({ headers: { accept } }).mediaTypes([other, mediaType])[0] === mediaType
 }
 
-/** A media range. */
 interface MediaRange {
   /** Without parameters, in lower case: `text/*`. */
   readonly range: string

@@ -28,7 +28,6 @@ import { convertedTexts, exportFileName, exportHead, exportsKept, exportTail } f
 import { processMark, removeLeftovers } from '../storage/leftovers.ts'
 import type { ExportPiece, ExportRoom, JobStep, OpenExport, PieceStore, Storage } from '../storage/storage.ts'
 
-/** The files of exports. */
 export interface ExportFiles extends Pick<ExportPlace, 'pathOf' | 'has' | 'sweep' | 'drop' | 'close'> {
   /**
    * Writes the next piece of an export.

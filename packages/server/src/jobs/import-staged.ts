@@ -6,11 +6,12 @@
 
 import { canonicalValue } from 'resourced-contract/model/decimal'
 import type { CallerView } from 'resourced-contract/model/declared-functions'
-import { always, comparisonKey, type Scalar } from 'resourced-contract/model/predicate'
+import { always, comparisonKey, type Predicate, type Scalar } from 'resourced-contract/model/predicate'
 import type { Field, RecordValues, Resource } from 'resourced-contract/model/resource'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import { draftCreate } from '../plan/draft.ts'
+import type { Outcome } from '../plan/outcome.ts'
 import type { Create } from '../plan/plan.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type ImportProblem, type ImportState, importBatch, issuesOf, planOf } from './import.ts'
@@ -198,25 +199,27 @@ async function idsOf(
   const isKey = (value: unknown) => typeof value === (field.type === 'integer' ? 'number' : 'string')
   const values = keys.map((key): unknown => JSON.parse(key)).filter(isKey) as Scalar[]
   if (values.length === 0) return ids
-  const page = await storage.run({
-    kind: 'read-page',
-    resource,
-    parent: undefined,
-    filter: { kind: 'in', field: field.name, values },
-    permitted: always,
-    search: undefined,
-    deleted: undefined,
-    sort: [],
-    page: { style: 'offset', offset: 0, limit: values.length },
-    fields: [field.name],
-    conditions: {},
-  })
-  if (page.kind !== 'page') throw new Error(`A list that anyone may read was refused as ${page.kind}.`)
+  const filter = { kind: 'in', field: field.name, values } as const
+  const page = await readRecords(storage, resource, { filter, limit: values.length, fields: [field.name] })
   for (const record of JSON.parse(`[${page.json}]`) as Record<string, unknown>[]) {
     const key = keyText(resource, field, record[field.name])
     if (key !== undefined) ids.set(key, String(record['id']))
   }
   return ids
+}
+
+/** Reads the first records of a collection, past access rules. */
+export async function readRecords(
+  storage: Storage,
+  resource: Resource,
+  { filter = always, limit, fields }: { filter?: Predicate; limit: number; fields: readonly string[] },
+): Promise<Extract<Outcome, { kind: 'page' }>> {
+  const page = await storage.run({
+    ...{ kind: 'read-page', resource, parent: undefined, filter, permitted: always, search: undefined },
+    ...{ deleted: undefined, sort: [], page: { style: 'offset', offset: 0, limit }, fields, conditions: {} },
+  })
+  if (page.kind !== 'page') throw new Error(`A list that anyone may read was refused as ${page.kind}.`)
+  return page
 }
 
 /** What the schemas say about a row. Its references count as ids. */

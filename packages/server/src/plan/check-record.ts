@@ -2,7 +2,7 @@
  * The first decision about a record (CON-6): is there one, may the caller use it, and do the preconditions of the
  * request hold? Here are also the validators that preconditions compare.
  */
-import { hash } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import { allOf, collectionsOf, fieldsOf, type Predicate } from 'resourced-contract/model/predicate'
 import type { RecordValues, Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
@@ -100,6 +100,16 @@ function hasDate({ ifModifiedSince, ifUnmodifiedSince }: Conditions): boolean {
 }
 
 /**
+ * The opaque tag of a text in a database: callers cannot make it themselves, and it fits nothing of another tenant, not
+ * even the same text (TEN-2).
+ *
+ * @param secret of the database
+ */
+export function keyedTag(secret: Uint8Array, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('base64url').slice(0, 22)
+}
+
+/**
  * The opaque tag of a record: its revision, and the shape of its representation, so that a changed declaration also
  * changes the tags of unchanged records (CON-2). Where the caller may not read some fields, their names are a part of
  * it: a caller who gains or loses access to a field gets another representation.
@@ -136,6 +146,9 @@ export function decidableRecords(
 export function dependsOn({ name }: Resource, predicate: Predicate, changed: readonly string[]): boolean {
   return fieldsOf(predicate).some((field) => changed.includes(field)) || collectionsOf(predicate).has(name)
 }
+
+/** A restoration of more records than this is a job (DEL-13), whatever is declared for deletions. */
+export const mostRestored = 5_000
 
 /**
  * The start of the grace period (DEL-7). A record that was deleted before is gone for every caller, purged or not.

@@ -3,6 +3,8 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { Position } from 'resourced-contract/model/predicate'
 import { type Catalog, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
 import { fault, issue } from 'resourced-contract/spec/faults'
+import type { ListQuery } from '../request/list-query.ts'
+import type { Page } from './plan.ts'
 
 const sealBytes = 16
 
@@ -49,6 +51,13 @@ export function openCursor(secret: Uint8Array, binding: string, cursor: string):
   }
   const [backward, ...keys] = JSON.parse(content.toString()) as [number, ...Position['keys']]
   return { direction: backward === 1 ? 'backward' : 'forward', keys }
+}
+
+/** The page that a request asks for, at the place that its cursor leads to. */
+export function openPage(secret: Uint8Array, binding: string, page: ListQuery['page']): Page {
+  if (page.style !== 'cursor') return page
+  const { limit, cursor } = page
+  return { style: 'cursor', limit, position: cursor === undefined ? undefined : openCursor(secret, binding, cursor) }
 }
 
 // SHA-512/256 is safe against length extension, so the secret before the message makes it an authentication code. An

@@ -4,6 +4,7 @@
  * `judge` decides with the answers: references, unique values, transitions and business rules.
  */
 
+import { conditionFields } from 'resourced-contract/model/access-rules'
 import {
   type BusinessRule,
   type RuleContext,
@@ -13,6 +14,7 @@ import {
 } from 'resourced-contract/model/declaration'
 import { callDeclared, FunctionFault, frozenCopy } from 'resourced-contract/model/declared-function'
 import { grantOf } from 'resourced-contract/model/field-grants'
+import { isObject } from 'resourced-contract/model/plain-copy'
 import {
   comparisonKey,
   comparisonKeys,
@@ -22,10 +24,18 @@ import {
   type Scalar,
 } from 'resourced-contract/model/predicate'
 import { resolveCondition } from 'resourced-contract/model/resolve-condition'
-import type { Catalog, Draft, Field, RecordValues, Resource } from 'resourced-contract/model/resource'
+import {
+  type Catalog,
+  type Draft,
+  type Field,
+  type RecordValues,
+  type Resource,
+  storedResource,
+} from 'resourced-contract/model/resource'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { type CurrentRecord, checkRecord, dependsOn, type RecordAccess } from './check-record.ts'
 import { draftCreate, draftUpdate } from './draft.ts'
+import { namedByPatch } from './json-patch.ts'
 import type { Outcome } from './outcome.ts'
 import type { Create, Update, Write } from './plan.ts'
 import { prepareDraft } from './prepare-draft.ts'
@@ -48,7 +58,14 @@ export type Question =
       readonly keys: readonly Scalar[]
       readonly except: string
     }
-  | { readonly kind: 'rule'; readonly rule: BusinessRule; readonly collection: string; readonly where: Predicate }
+  | {
+      readonly kind: 'rule'
+      readonly rule: BusinessRule
+      readonly collection: string
+      readonly where: Predicate
+      /** Records of the collection that count as these, and not as they are stored. */
+      readonly instead?: readonly RecordValues[]
+    }
 
 type CheckedRule = Extract<BusinessRule, { check: unknown }>
 
@@ -354,4 +371,45 @@ function rulesOf(
     if (!('when' in rule) || rule.when === undefined) return true
     return matches(comparisonKeys(resource, record), resolveCondition(resource, rule.when, { caller, record }))
   })
+}
+
+/**
+ * The fields with JSON of a stored resource. A JSON value may have many members, so what an update neither changes nor
+ * decides by is neither read nor parsed nor validated. Functions see the whole record: nothing is left out for them.
+ */
+const skippable = new WeakMap<Resource, readonly Field[]>()
+
+const none: ReadonlySet<string> = new Set()
+
+/** The names of the stored fields that an update leaves out of the record that it reads. */
+export function unreadFields(plan: Update): ReadonlySet<string> {
+  const { resource, kind, body } = plan
+  const candidates = skippableFields(resource)
+  if (candidates.length === 0 || kind === 'replace') return none
+  const named = kind === 'patch' ? namedByPatch(body) : new Set(isObject(body) ? Object.keys(body) : [])
+  if (named === 'all') return none
+  const decisive = new Set(
+    [plan.permitted, plan.mayCreate, ...Object.values(plan.writableFields ?? {})].flatMap(fieldsOf),
+  )
+  const own = plan.versionResource?.mapping.fromStored
+  const unread = candidates.filter(({ name }) => {
+    const shown = own === undefined ? name : own.get(name)
+    return !decisive.has(name) && (shown === undefined || !named.has(shown))
+  })
+  return new Set(unread.map(({ name }) => name))
+}
+
+function skippableFields(resource: Resource): readonly Field[] {
+  const known = skippable.get(resource)
+  if (known !== undefined) return known
+  const { fields, prepare, rules } = storedResource(resource)
+  const deciding = rules.filter(({ on }) => [on].flat().includes('update'))
+  const isWhole = prepare !== undefined || deciding.some((rule) => 'check' in rule)
+  const compared = deciding.flatMap((rule) => ('unless' in rule ? conditionFields(rule.unless.where) : []))
+  const isJson = ({ type }: Field) => type === 'array' || type === 'object' || type === 'json'
+  // The full-text index has the items of some arrays beside the words of texts, and is written as a whole.
+  const isSkippable = (field: Field) => isJson(field) && field.items === undefined && !compared.includes(field.name)
+  const found = isWhole ? [] : fields.filter(isSkippable)
+  skippable.set(resource, found)
+  return found
 }

@@ -24,12 +24,11 @@ import {
   systemFields,
 } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
-import { type Issue, issue } from 'resourced-contract/spec/faults'
+import { type Issue, issue, unknownMembers } from 'resourced-contract/spec/faults'
 import { isServer } from '../policy/permit.ts'
 import { createToStored, recordFromStored, updateToStored } from '../versions/translate-record.ts'
 import type { RecordAccess } from './check-record.ts'
 import { indexKeyIssues } from './index-keys.ts'
-import { unknownMembers } from './issue.ts'
 import { patchedBody } from './patched-body.ts'
 import type { Create, Update } from './plan.ts'
 import {
@@ -249,7 +248,6 @@ function changeTime({ now }: Update, current: RecordValues): string {
   return timestamp(Number.isNaN(last) ? now : Math.max(now, last))
 }
 
-/** A field in an update. */
 interface FieldUpdate {
   readonly plan: Update
   readonly field: Field

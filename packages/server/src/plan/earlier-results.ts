@@ -3,7 +3,7 @@ import { deepestNesting } from 'resourced-contract/model/json/read-json'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { type Reference, replaceReferences } from '../request/references.ts'
 import type { Outcome } from './outcome.ts'
-import { outcomeFromStored } from './outcome-from-stored.ts'
+import { outcomeFromStored } from './outcome.ts'
 import type { Operation, OperationPlan, TransactionPlan } from './plan.ts'
 
 type Result = Readonly<Record<string, unknown>>

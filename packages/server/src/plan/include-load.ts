@@ -1,6 +1,6 @@
 /** How much a response includes, and how much it may (REL-5). */
 import type { Position } from 'resourced-contract/model/predicate'
-import type { RelatedPath } from './include.ts'
+import type { RelatedPath } from './plan.ts'
 
 /** The related records of one record. */
 export interface RelatedIds {

@@ -39,9 +39,9 @@ const maxCharacterBytes = 4
 export function indexKeyIssues(
   resource: Resource,
   { values, changed }: Pick<Draft, 'values' | 'changed'>,
-  before?: RecordValues,
+  before: RecordValues = {},
 ): Issue[] {
-  if (changed.length === 0 || (before === undefined && areShort(resource, values))) return []
+  if (changed.length === 0 || areShort(resource, values)) return []
   const issues = new Map<string, Issue>()
   const isChanged = (name: string) => changed.includes(fieldOfName(name))
   for (const { index, shares } of sharedIndexes(resource)) {
@@ -56,7 +56,7 @@ export function indexKeyIssues(
     }
     const [first] = fields.filter(isChanged)
     if (first === undefined || fields.some((name) => issues.has(name))) continue
-    if (growsBesideLongText(resource, { values, changed }, before ?? {}, { index, shares })) {
+    if (growsBesideLongText(resource, { values, changed }, before, { index, shares })) {
       issues.set(first, issue('besideLong', { ...placeOf(first), fields: fields.filter((name) => !isChanged(name)) }))
     }
   }
@@ -65,7 +65,7 @@ export function indexKeyIssues(
 
 const leastShares = new WeakMap<Resource, number>()
 
-/** Whether all values of a new record fit into equal shares of every index: most records are short. */
+/** Whether all values of a record fit into equal shares of every index: most records are short. */
 function areShort(resource: Resource, values: RecordValues): boolean {
   let least = leastShares.get(resource)
   if (least === undefined) {

@@ -18,20 +18,16 @@ export interface Refusal {
 }
 
 /** The creation of each record. */
-export function creationsOf({ create, versionResource, bodies, ids }: WriteMany): Create[] {
-  return bodies.map((body, index) => createOf({ create, versionResource, ids }, index, body))
+export function creationsOf(plan: WriteMany): Create[] {
+  return plan.bodies.map((body, index) => createOf(plan, index, body))
 }
 
-function createOf(
-  { create, versionResource, ids }: Pick<WriteMany, 'create' | 'versionResource' | 'ids'>,
-  index: number,
-  body: unknown,
-): Create {
-  return { ...(create as Create), ...(versionResource && { versionResource }), id: String(ids[index]), body }
+function createOf({ create, ids }: Pick<WriteMany, 'create' | 'ids'>, index: number, body: unknown): Create {
+  return { ...(create as Create), id: String(ids[index]), body }
 }
 
 /** The change of each record that its `id` names, or what is wrong with the id. */
-export function mergesOf({ update, versionResource, bodies }: WriteMany): (Update | Outcome)[] {
+export function mergesOf({ update, bodies }: WriteMany): (Update | Outcome)[] {
   const places = new Map<string, number>()
   const invalid = (found: Issue): Outcome => ({ kind: 'invalid', issues: [found] })
   return bodies.map((sent, index) => {
@@ -44,7 +40,7 @@ export function mergesOf({ update, versionResource, bodies }: WriteMany): (Updat
     if (before !== undefined) return invalid(issue('repeats', { pointer, first: `/${before}/id` }))
     places.set(id, index)
     if (!isRecordId(id)) return { kind: 'missing' }
-    return { ...(update as Update), ...(versionResource && { versionResource }), id, body }
+    return { ...(update as Update), id, body }
   })
 }
 
@@ -64,10 +60,8 @@ export function keyedCreation(plan: WriteMany, index: number): Create | Outcome 
 }
 
 /** The replacement of the record that has the unique value. */
-export function keyedUpdate(plan: WriteMany, index: number, id: string): Update | Outcome {
-  const { update, versionResource, bodies } = plan
-  if (update === undefined) return { kind: 'forbidden' }
-  return { ...update, ...(versionResource && { versionResource }), id, body: bodies[index] }
+export function keyedUpdate({ update, bodies }: WriteMany, index: number, id: string): Update | Outcome {
+  return update === undefined ? { kind: 'forbidden' } : { ...update, id, body: bodies[index] }
 }
 
 /** In the order of CON-6. */

@@ -1,8 +1,10 @@
 /** The outcomes of plans, as plain data: what a storage found or did. `reply/` has the status of each kind. */
 
 import type { Scalar } from 'resourced-contract/model/predicate'
+import { hasConversions, type MappedResource } from 'resourced-contract/model/resource'
 import type { Issue } from 'resourced-contract/spec/faults'
 import type { Preferred } from '../http/preferences.ts'
+import { jsonFromStored } from '../versions/translate-record.ts'
 
 /** What identifies the state of a record for caches and conditions. */
 export interface Validators {
@@ -33,10 +35,11 @@ export interface Memento {
   /** The revision of the state; `null`: it is not kept as one. */
   readonly revision: string | null
   /** The first and the last state that the caller may read; left out: the response does not name them. */
-  readonly bounds?: readonly Pick<Revision, 'id' | 'at'>[]
+  readonly bounds?: readonly Revision[]
 }
 
-interface Revision {
+/** A state, and since when the record was in it. */
+export interface Revision {
   readonly id: string
   readonly at: string
 }
@@ -44,7 +47,6 @@ interface Revision {
 /** The records of a request that were created or changed, in its order. */
 export interface WrittenMany {
   readonly kind: 'written-many'
-  /** Whether all are new. */
   readonly areNew: boolean
   /** The records' JSON texts joined by commas; `null` for one that the caller may not read. */
   readonly json: string
@@ -145,4 +147,26 @@ export interface RelatedRecords {
   readonly total: number
   /** The keys of the last one of `ids`; `undefined`: there is none. */
   readonly last: readonly (Scalar | null)[] | undefined
+}
+
+/** The records of an outcome in terms of the older version that the client uses. */
+export function outcomeFromStored(resource: MappedResource, outcome: Outcome): Outcome {
+  // The same outcome comes back unchanged where it can: cached responses are found by it.
+  if (!hasConversions(resource)) return outcome
+  switch (outcome.kind) {
+    case 'with-related':
+      return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) as typeof outcome.answer }
+    case 'replayed':
+      return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) }
+    case 'record':
+    case 'created':
+      return { ...outcome, json: jsonFromStored(resource, outcome.json) }
+    case 'updated':
+      return { ...outcome, json: outcome.json === undefined ? undefined : jsonFromStored(resource, outcome.json) }
+    case 'written-many':
+    case 'page':
+      return { ...outcome, json: jsonFromStored(resource, `[${outcome.json}]`) }
+    default:
+      return outcome
+  }
 }

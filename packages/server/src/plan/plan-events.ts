@@ -1,10 +1,66 @@
 /** Plans to read events in their order: for a stream, for a webhook, and for the server's own functions. */
 import type { CallerView } from 'resourced-contract/model/declared-functions'
+import type { EventKind, EventPosition } from 'resourced-contract/model/event'
 import { always, never, type Predicate } from 'resourced-contract/model/predicate'
-import { type Catalog, isMapped, resourceOfStored } from 'resourced-contract/model/resource'
+import { type Catalog, isMapped, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
 import { permit, permitFields } from '../policy/permit.ts'
 import { jsonFromStored } from '../versions/translate-record.ts'
-import type { EventsOutcome, ReadEvents } from './read-events.ts'
+import type { Presentation } from './plan.ts'
+
+/**
+ * Reads events in their order, after a position (EVT-2): for streams, deliveries and functions (`EventStore`). One
+ * read examines a bounded number of events, so that a caller who may read few of them delays nobody. A reader that
+ * wants more reads again, after the position of the outcome.
+ */
+export interface ReadEvents extends Presentation {
+  readonly kind: 'read-events'
+  /** The resource `events`. */
+  readonly resource: Resource
+  /** The version that names collections and represents records. */
+  readonly version: string
+  /** The position after which events are read; 0: from the first. */
+  readonly after: number
+  /** The mark of this position, if its event must still be the same (`EventPosition`). */
+  readonly mark?: number
+  /** The most events of the outcome. */
+  readonly limit: number
+  /** The members of the representations beside `id`; left out: all. */
+  readonly fields?: readonly string[]
+  /** On collection, record, kind and created_at, in stored terms. */
+  readonly filter: Predicate
+  /** The events that may be read (EVT-4). */
+  readonly permitted: Predicate
+}
+
+/** One event, as a reader of `read-events` gets it. */
+export interface ReadEvent {
+  /** Never sent to clients (AUT-9). */
+  readonly position: number
+  readonly id: string
+  /** The collection, as the version of the plan names it. */
+  readonly collection: string
+  /** The id of the record. */
+  readonly record: string
+  readonly kind: EventKind
+  readonly createdAt: string
+  /** The representation of the event in that version: the JSON that `GET /events/{id}` gives. */
+  readonly json: string
+}
+
+/** The result of `ReadEvents`: the position up to which events were examined, and what was found. */
+export interface EventsOutcome extends EventPosition {
+  /** In their order. */
+  readonly events: readonly ReadEvent[]
+  /**
+   * The position up to which all events were examined, beyond the last one of `events` perhaps. No event can appear
+   * before it any more.
+   */
+  readonly position: number
+  /** Whether there may be more events after this position now; otherwise the reader waits for new ones. */
+  readonly more: boolean
+  /** The plan begins after an event that the database has lost: what follows may not continue it. */
+  readonly isLost?: boolean
+}
 
 /** A permission without the events of collections that a version does not have. */
 export function eventsIn(versionCatalog: Catalog, permitted: Predicate): Predicate {
@@ -14,7 +70,6 @@ export function eventsIn(versionCatalog: Catalog, permitted: Predicate): Predica
   return grants.length === 0 ? never : { kind: 'event', grants }
 }
 
-/** The reader of events. */
 export interface EventReader {
   /** The catalog in whose terms records are stored. */
   readonly catalog: Catalog

@@ -19,11 +19,9 @@ import { liveFields, readExportFilter } from '../request/condition.ts'
 import { countListed, listed, readFields, readSort, type SourcedText } from '../request/parameters.ts'
 import { translatePredicate, translateSort } from '../versions/translate-request.ts'
 import type { ExportFormat } from './export-document.ts'
-import { unsettableMembers } from './issue.ts'
 import type { DeleteJob, Export, ReadRecord } from './plan.ts'
-import { readableFieldsOf } from './plan-fields.ts'
-import { idempotencyOf, type Planning } from './planning.ts'
-import { permittedSelection, resolveAsked } from './select.ts'
+import { permittedSelection, readableFieldsOf, resolveAsked } from './plan-grants.ts'
+import { idempotencyOf, type Planning, unsettableMembers } from './planning.ts'
 
 /**
  * Plans an export.

@@ -7,10 +7,9 @@ import type { Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
 import { historyGrant } from '../policy/permit.ts'
 import { retainedSince } from './check-record.ts'
-import type { Former } from './former.ts'
-import type { EraseHistory, Parent, ReadPage } from './plan.ts'
+import type { EraseHistory, Former, Parent, ReadPage } from './plan.ts'
+import { requiredGrant } from './plan-grants.ts'
 import type { Planning } from './planning.ts'
-import { requiredGrant } from './required-grant.ts'
 
 /** The record whose revisions a list has, and those of them that the caller may read. */
 interface Listed extends Pick<ReadPage, 'permitted'> {

@@ -10,25 +10,21 @@ import { readParameters } from '../request/parameters.ts'
 import { translateSort } from '../versions/translate-request.ts'
 import { retainedSince } from './check-record.ts'
 import { bindingOf, sealCursor } from './cursor.ts'
-import type { Include, RelatedPath } from './include.ts'
-import type { Conditions } from './plan.ts'
-import { readableFieldsOf } from './plan-fields.ts'
+import type { Conditions, Include, RelatedPath } from './plan.ts'
+import { permittedSelection, readableFieldsOf, selectionOf } from './plan-grants.ts'
 import type { Planning } from './planning.ts'
-import { permittedSelection, selectionOf } from './select.ts'
 
 /**
  * Plans the related records of a read.
  *
  * @param includesDeleted whether deleted records are asked for
- * @returns `undefined`: there are none
  * @throws Fault FORBIDDEN as `permittedSelection`
  */
 export function includeOf(
   planning: Planning,
   paths: readonly IncludedPath[],
   { conditions, includesDeleted }: { readonly conditions: Conditions; readonly includesDeleted: boolean },
-): Include | undefined {
-  if (paths.length === 0) return undefined
+): Include {
   return { paths: paths.map((path) => planPath(planning, path, includesDeleted)), conditions }
 }
 

@@ -6,13 +6,12 @@ import { escapeStep } from 'resourced-contract/model/place'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { type Resource, systemFields } from 'resourced-contract/model/resource'
 import { instantKey, timestamp } from 'resourced-contract/model/time'
-import { fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
+import { fault, type Issue, issue, type Place, unknownMembers } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import type { Conditions } from '../http/preconditions.ts'
 import { type Claims, grantKey, hashOfKey, hintOfKey, newKey, readClaims } from '../policy/api-keys.ts'
 import type { Caller } from '../policy/caller.ts'
 import { isAdministrator, permit } from '../policy/permit.ts'
-import { unknownMembers } from './issue.ts'
 import type { CreateKey, RevokeKey } from './plan.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 
@@ -28,13 +27,14 @@ export function planKey(
 ): CreateKey {
   const { caller, now } = planning
   const { issues, ...wish } = readKeyRequest(resource, input.body, now)
-  const { keys } = planning.catalog.limits
-  const decided = grantKey(caller, wish, keys.lastingRoles)
+  const { limits, tenants } = planning.catalog
+  const { keys } = limits
+  const decided = grantKey(caller, wish, keys.lastingRoles, tenants !== undefined)
   if ('refusals' in decided) throw fault('FORBIDDEN', { errors: decided.refusals })
   const key = newKey()
   return {
     ...{ kind: 'create-key', resource, id: uuidv7(), issues, ...decided.grant },
-    ...{ madeBy: makerOf(caller), perSubject: keys.perSubject },
+    ...{ madeBy: makerOf(caller, tenants !== undefined), perSubject: keys.perSubject },
     ...{ hash: hashOfKey(key), hint: hintOfKey(key), secret: () => key },
     idempotency: idempotencyOf(planning, [resource.name], input),
     caller,
@@ -42,9 +42,10 @@ export function planKey(
   }
 }
 
-/** The credential of a caller as `made_by` names it. */
-function makerOf({ credential, id }: Caller): CreateKey['madeBy'] {
-  return credential === 'jwt' || credential === 'own' ? { kind: 'subject', id } : { kind: 'key', id: credential }
+/** The credential of a caller as `made_by` names it. With tenants, a key without one is in the operators' database. */
+function makerOf({ credential, id, tenant }: Caller, hasTenants: boolean): CreateKey['madeBy'] {
+  if (credential === 'jwt' || credential === 'own') return { kind: 'subject', id }
+  return { kind: hasTenants && tenant === undefined ? 'subject' : 'key', id: credential }
 }
 
 /** Plans the revocation of an API key. */

@@ -3,25 +3,23 @@
  * request of an older version is planned in stored terms, and its outcome is translated back (VER-2).
  */
 
-import type { Action, OnDelete } from 'resourced-contract/model/declaration'
+import type { Action } from 'resourced-contract/model/declaration'
 import { mapGrants } from 'resourced-contract/model/field-grants'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { allOf, type Predicate, type SortTerm } from 'resourced-contract/model/predicate'
-import { isMapped, type Resource } from 'resourced-contract/model/resource'
+import { type Field, isMapped, type MappedResource, type Resource } from 'resourced-contract/model/resource'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
-import { isAdministrator, mayRestrictFields, permit, throughFields, withDeletedParents } from '../policy/permit.ts'
+import { isAdministrator, permit, throughFields, withDeletedParents } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
 import { filterRequired, type Selected } from '../request/list-query.ts'
 import { type HistoryTarget, isHistoryOf, type Target } from '../request/target.ts'
 import { translateTarget } from '../versions/translate-request.ts'
-import { retainedSince } from './check-record.ts'
-import { bindingOf, openCursor } from './cursor.ts'
-import { unsettableMembers } from './issue.ts'
+import { mostRestored, retainedSince } from './check-record.ts'
+import { bindingOf, openPage } from './cursor.ts'
 import type {
   BulkDelete,
   Create,
-  Delete,
   DeleteMatching,
   Parent,
   Plan,
@@ -32,20 +30,27 @@ import type {
   WriteMany,
 } from './plan.ts'
 import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
-import { fieldGrantsOf, readableFieldsOf, readableReferencesOf, targetsOf } from './plan-fields.ts'
+import {
+  fieldGrantsOf,
+  permittedSelection,
+  readableFieldsOf,
+  readableReferencesOf,
+  requiredGrant,
+  selectionOf,
+  targetsOf,
+} from './plan-grants.ts'
 import { formerState, listedRevisions, planErasure, withDeletedRecords } from './plan-history.ts'
 import { includeOf } from './plan-include.ts'
 import { planKey, planRevocation } from './plan-key.ts'
 import { planSummary } from './plan-summary.ts'
 import { planTransaction } from './plan-transaction.ts'
 import { planDelivery, planWebhook, planWebhookDeletion, planWebhookUpdate } from './plan-webhook.ts'
-import { idempotencyOf, type Planning } from './planning.ts'
-import { requiredGrant } from './required-grant.ts'
-import { permittedSelection, selectionOf } from './select.ts'
+import { idempotencyOf, type Planning, unsettableMembers } from './planning.ts'
 
 type ResourceTarget = Extract<Target, { readonly resource: Resource }>
 /** Streams are planned anew for each read. */
 type PlannedInput = Exclude<Input, { readonly kind: 'event-stream' }>
+type ResourceInput = Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' | 'transaction' }>
 type InputOf<Kind extends Input['kind']> = Extract<Input, { readonly kind: Kind }>
 
 /**
@@ -66,7 +71,7 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
     // The tag of an erasure is that of its record.
     const versionResource = input.kind === 'erase' && isHistoryOf(target) ? target.parent.resource : target.resource
     const plan = planRequest(planning, translateTarget(target), input)
-    return { ...plan, ...(isMapped(versionResource) && { versionResource }) } as Plan
+    return isMapped(versionResource) ? inVersion(plan, versionResource) : plan
   }
   if (input.kind === 'export') return planExport(planning, input)
   if (input.kind === 'transaction') return planTransaction(planning, input, planRequest)
@@ -89,12 +94,19 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
   return planForResource(planning, target, input)
 }
 
+/** A plan in terms of an older version, with the plans that it has for single records. */
+function inVersion<P extends object>(plan: P, versionResource: MappedResource): P {
+  const { create, update } = plan as Partial<Pick<WriteMany, 'create' | 'update'>>
+  return {
+    ...plan,
+    versionResource,
+    ...(create && { create: { ...create, versionResource } }),
+    ...(update && { update: { ...update, versionResource } }),
+  }
+}
+
 /** Plans a change of what the server makes for clients; `undefined`: the request reads. */
-function planForClient(
-  planning: Planning,
-  target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' | 'transaction' }>,
-): Plan | undefined {
+function planForClient(planning: Planning, target: ResourceTarget, input: ResourceInput): Plan | undefined {
   const { resource } = target
   switch (resource.name) {
     case 'api-keys':
@@ -117,11 +129,7 @@ function planForClient(
   return undefined
 }
 
-function planForResource(
-  planning: Planning,
-  target: ResourceTarget,
-  input: Exclude<PlannedInput, { readonly kind: 'document' | 'export' | 'read-summary' | 'transaction' }>,
-): Plan {
+function planForResource(planning: Planning, target: ResourceTarget, input: ResourceInput): Plan {
   const { caller, catalog, now } = planning
   const { resource } = target
   const id = 'id' in target ? target.id : ''
@@ -131,12 +139,13 @@ function planForResource(
       const { fields, conditions, at, includeDeleted } = input
       const granted = required('read')
       const permitted = includeDeleted ? withDeletedRecords(planning, granted) : granted
-      const include = includeOf(planning, input.include, { conditions, includesDeleted: false })
+      const included = input.include.length > 0
+      const include = included ? includeOf(planning, input.include, { conditions, includesDeleted: false }) : undefined
       return {
         ...{ kind: 'read-record', resource, id, permitted, fields },
         ...(at !== undefined && { former: formerState(planning, resource, at, includeDeleted) }),
         ...(include === undefined ? { conditions } : { conditions: {}, include }),
-        ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
+        ...readableFieldsOf(planning, resource),
       }
     }
     case 'read-page':
@@ -150,7 +159,7 @@ function planForResource(
         body: input.body,
         permitted: required('create'),
         mayAssignOwner: isAdministrator(caller),
-        ...(mayRestrictFields(resource) && fieldGrantsOf(planning, resource)),
+        ...fieldGrantsOf(planning, resource),
         ...targetsOf(planning, resource),
         idempotency: idempotencyOf(planning, placeOf(target), input),
         caller,
@@ -163,7 +172,11 @@ function planForResource(
     case 'patch':
       return planUpdate(planning, resource, id, input)
     case 'delete':
-      return planDeletion(planning, resource, id, { conditions: input.conditions, permitted: required('delete') })
+      return {
+        ...{ kind: 'delete', id, conditions: input.conditions },
+        ...removalOf(planning, resource, required('delete')),
+        ...readableFieldsOf(planning, resource),
+      }
     case 'erase':
       return planErasure(planning, (target as HistoryTarget).parent, input)
     case 'preview':
@@ -191,7 +204,7 @@ function planForResource(
         ...work,
         permitted: required('restore'),
         mayRead: permit(catalog, caller, 'read', resource),
-        ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
+        ...readableFieldsOf(planning, resource),
         readable: readableOf(planning, catalog.resources.values()),
         conditions: input.conditions,
         idempotency: idempotencyOf(planning, [resource.name, id, 'restore'], input),
@@ -228,9 +241,10 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
           only: includeDeleted === 'only',
         }
       : undefined
-  const include = includeOf(planning, input.query.include, { ...input, includesDeleted: isBin })
+  const { include: paths } = input.query
+  const include = paths.length > 0 ? includeOf(planning, paths, { ...input, includesDeleted: isBin }) : undefined
   const conditions = include === undefined ? input.conditions : {}
-  const { readableFields } = mayRestrictFields(resource) ? readableFieldsOf(planning, resource) : {}
+  const { readableFields } = readableFieldsOf(planning, resource)
   const list = {
     ...({ kind: 'read-page', resource, parent, filter, versionFilter, permitted, search, deleted, sort } as const),
     ...(readableFields && { readableFields: mapGrants(readableFields, inBin) }),
@@ -239,9 +253,7 @@ function planPage(planning: Planning, target: ResourceTarget, input: InputOf<'re
   }
   if (page.style !== 'cursor') return { ...list, page, fields, conditions, key }
   const cursorBinding = bindingOf(versionCatalog, resource, parent, binding)
-  if (page.cursor === undefined) return { ...list, page, fields, conditions, key, cursorBinding }
-  const position = openCursor(cursorSecret, cursorBinding, page.cursor)
-  return { ...list, page: { style: 'cursor', limit: page.limit, position }, fields, conditions, key, cursorBinding }
+  return { ...list, page: openPage(cursorSecret, cursorBinding, page), fields, conditions, key, cursorBinding }
 }
 
 /** The order of revisions. */
@@ -266,7 +278,7 @@ function planUpdate(
     // A JSON Patch reads the record: callers who may read nothing are refused before it is looked up.
     mayRead: kind === 'patch' ? requiredGrant(planning, 'read', resource) : permit(catalog, caller, 'read', resource),
     mayAssignOwner: isAdministrator(caller),
-    ...(mayRestrictFields(resource) && fieldGrantsOf(planning, resource)),
+    ...fieldGrantsOf(planning, resource),
     ...targetsOf(planning, resource),
     conditions,
     caller,
@@ -292,7 +304,7 @@ function planMany(planning: Planning, target: ResourceTarget, input: InputOf<'wr
     ...(key !== undefined && { key }),
     ...(creates && { create: planForResource(planning, target, create) as Create }),
     ...(changes && { update: planUpdate(planning, resource, '', { kind, body: undefined, conditions: of }) }),
-    ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
+    ...readableFieldsOf(planning, resource),
     idempotency: idempotencyOf(planning, placeOf(target), { idempotencyKey, body: bodies }),
   }
 }
@@ -308,20 +320,6 @@ function parentOf({ catalog, caller }: Planning, target: ResourceTarget): Parent
   const { resource, id } = target.parent
   const field = target.resource.within?.field as string
   return { resource, id, field, permitted: permit(catalog, caller, 'read', resource) }
-}
-
-/** Plans the deletion of one record. */
-function planDeletion(
-  planning: Planning,
-  resource: Resource,
-  id: string,
-  { conditions, permitted }: Pick<Delete, 'conditions' | 'permitted'>,
-): Delete {
-  return {
-    ...{ kind: 'delete', id, conditions },
-    ...removalOf(planning, resource, permitted),
-    ...(mayRestrictFields(resource) && readableFieldsOf(planning, resource)),
-  }
 }
 
 /** Plans the preview of a deletion, of which the caller sees only records that they may read (AUT-9). */
@@ -377,30 +375,22 @@ function workOf({ preferred, basePath }: Planning, most: number, deleted?: Resou
   return { id, statusUrl: `${basePath}/jobs/${id}`, above: asynchronously ? 0 : most }
 }
 
-/** A restoration of more records than this is a job (DEL-13), whatever is declared for deletions. */
-const mostRestored = 5_000
-
 function removalOf(planning: Planning, resource: Resource, permitted: Predicate): Removal {
   const { caller, catalog, now } = planning
   const { id: deletion, ...work } = workOf(planning, resource.deletion.asynchronous.above, resource)
-  const concerned = [...catalog.resources.values()].filter(
-    (each) => each === resource || each.fields.some(({ reference }) => isDecisive(reference?.onDelete)),
-  )
+  // Those that refer to a deleted record are deleted with it, or prevent its deletion.
+  const isDecisive = ({ reference }: Field) => reference?.onDelete === 'restrict' || reference?.onDelete === 'cascade'
+  const concerned = [...catalog.resources.values()].filter((each) => each === resource || each.fields.some(isDecisive))
   return {
     resource,
     deletion,
     ...work,
     permitted,
     readable: readableOf(planning, concerned),
-    ...(concerned.some(mayRestrictFields) && readableReferencesOf(planning, concerned)),
+    ...readableReferencesOf(planning, concerned),
     caller,
     now,
   }
-}
-
-/** Whether the records that refer to a deleted one are deleted with it, or prevent its deletion. */
-function isDecisive(onDelete: OnDelete | undefined): boolean {
-  return onDelete === 'restrict' || onDelete === 'cascade'
 }
 
 /** The records that the caller may read in some collections, by the names of the collections. */

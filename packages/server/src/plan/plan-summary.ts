@@ -4,10 +4,10 @@ import { exactText } from 'resourced-contract/model/plain-copy'
 import { fieldsOf } from 'resourced-contract/model/predicate'
 import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import type { Input } from '../request/input.ts'
-import { openCursor } from './cursor.ts'
+import { openPage } from './cursor.ts'
 import type { ReadPage, ReadSummary } from './plan.ts'
+import { selectionOf } from './plan-grants.ts'
 import type { Planning } from './planning.ts'
-import { selectionOf } from './select.ts'
 
 type SummaryInput = Extract<Input, { readonly kind: 'read-summary' }>
 
@@ -22,16 +22,12 @@ export function planSummary(planning: Planning, list: ReadPage, { query, conditi
   requireReadable(planning, list, query)
   const { groups, figures, order, zone, page, binding } = query
   const { name } = list.versionResource ?? list.resource
-  const cursorBinding = `${versionCatalog.version} ${name}/summary ${binding}`
+  const cursorBinding = `${versionCatalog.version} ${name}/groups ${binding}`
   const shown = { groups, figures, order, zone }
-  const position =
-    page.style === 'cursor' && page.cursor !== undefined
-      ? openCursor(cursorSecret, cursorBinding, page.cursor)
-      : undefined
   return {
     ...({ kind: 'read-summary', resource: list.resource, list, ...shown, conditions, cursorBinding } as const),
     key: exactText([versionCatalog.version, shown, page, list.search ?? null, list.versionFilter ?? null, list.filter]),
-    page: page.style === 'cursor' ? { style: 'cursor', limit: page.limit, position } : page,
+    page: openPage(cursorSecret, cursorBinding, page),
   }
 }
 

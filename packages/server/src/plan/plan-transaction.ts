@@ -2,11 +2,10 @@
  * The plan of a transaction (BLK-4). Each operation is planned as a request of its own. The first one that is refused
  * here ends the plan: an earlier one may still be refused in the transaction, and then says why.
  */
-import { Fault } from 'resourced-contract/spec/faults'
+import { Fault, type Issue, issue, movedTo } from 'resourced-contract/spec/faults'
 import type { Input } from '../request/input.ts'
 import { readArray } from '../request/many.ts'
 import type { Operation } from '../request/operations.ts'
-import { atOperation } from './at-operation.ts'
 import type { OperationPlan, Plan, TransactionPlan } from './plan.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 
@@ -63,4 +62,22 @@ function inputOf({ method, target, body, conditions }: Operation, most: number):
   if (method === 'POST') return { kind: 'create', body, idempotencyKey: undefined }
   if (method === 'PUT') return { kind: 'replace', body, conditions }
   return { kind: Array.isArray(body) ? 'patch' : 'merge', body, conditions }
+}
+
+/** Issues of an operation at their places in the body of the transaction. */
+export function issuesAt(index: number, issues: readonly Issue[]): Issue[] {
+  const place = `/operations/${index}`
+  return issues.map((each) => {
+    const { pointer, header, within } = each
+    if (header !== undefined) return { ...movedTo({ pointer: `${place}/if_match` }, each), header: undefined }
+    const isOfBody = pointer !== undefined || within !== undefined
+    return { ...each, parameter: undefined, within: isOfBody ? `${place}/body${within ?? ''}` : place }
+  })
+}
+
+/** The refusal of an operation as that of its transaction. */
+export function atOperation(index: number, { code, details, message, cause }: Fault): Fault {
+  const { errors = [], detail = message } = details
+  const given = () => issue('given', { code, message: detail })
+  return new Fault(code, { ...details, errors: issuesAt(index, errors.length > 0 ? errors : [given()]) }, cause)
 }

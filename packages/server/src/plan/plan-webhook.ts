@@ -1,6 +1,6 @@
 /** Plans to create, change and delete webhooks, and to repeat deliveries (EVT-8, EVT-11). */
 import { randomBytes } from 'node:crypto'
-import { webhookSecretPrefix } from 'resourced-contract/model/delivery'
+import { webhookSecretPrefix } from 'resourced-contract/model/event'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import type { Resource } from 'resourced-contract/model/resource'
 import { isStorableText } from 'resourced-contract/model/text'
@@ -10,7 +10,6 @@ import { uuidv7 } from 'uuidv7'
 import type { Conditions } from '../http/preconditions.ts'
 import { latestEnd } from '../policy/api-keys.ts'
 import { isAdministrator, permit } from '../policy/permit.ts'
-import { unsettableMembers } from './issue.ts'
 import type {
   Create,
   CreateDelivery,
@@ -20,7 +19,7 @@ import type {
   UpdateWebhook,
   WebhookMaker,
 } from './plan.ts'
-import { idempotencyOf, type Planning } from './planning.ts'
+import { idempotencyOf, type Planning, unsettableMembers } from './planning.ts'
 
 /**
  * Plans a webhook. It reads events as its maker does.
@@ -140,7 +139,7 @@ interface DeliveryRequest {
  * @example
  * readDeliveryRequest({ webhook_id: 'a' }) // { issues: [{ code: 'REQUIRED', pointer: '/event_id', … }], … }
  */
-export function readDeliveryRequest(body: unknown, mayRunFunctions = false): DeliveryRequest {
+function readDeliveryRequest(body: unknown, mayRunFunctions = false): DeliveryRequest {
   if (!isObject(body)) {
     return { to: { webhook: '' }, event: '', issues: [issue('object', { pointer: '' })] }
   }

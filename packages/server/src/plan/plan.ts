@@ -26,7 +26,42 @@ interface Change extends Presentation {
   readonly request?: { readonly id: string; readonly version: string }
 }
 
-export interface Create extends Change {
+/** A change that a POST may repeat. */
+interface Repeatable extends Change {
+  readonly idempotency?: Idempotency
+}
+
+/** A change whose body is read before its transaction. */
+interface Checked extends Repeatable {
+  /** What is wrong with the body. If there is anything, nothing is done, and other properties have no meaning. */
+  readonly issues: readonly Issue[]
+}
+
+/** A change of one record. */
+interface OfRecord extends Change {
+  readonly id: string
+  /** The records that the caller may change so. */
+  readonly permitted: Predicate
+  readonly conditions: Conditions
+}
+
+/** A change that becomes a job if it is large (DEL-8, DEL-13, BLK-3). */
+interface Work extends Change {
+  /** The address of that job. */
+  readonly statusUrl: string
+  /** A change of more records than this becomes a job: 0 is always, infinity never. */
+  readonly above: number
+}
+
+/** A change of all records that match a filter (DEL-10, BLK-3). */
+interface OfMatches {
+  readonly filter: Predicate
+  readonly conditions: Conditions
+  /** If more records match than this, nothing is changed; `undefined`: no such bound. */
+  readonly most: number | undefined
+}
+
+export interface Create extends Repeatable {
   readonly kind: 'create'
   readonly id: string
   readonly parent: Parent | undefined
@@ -39,7 +74,6 @@ export interface Create extends Change {
   /** The fields that the caller may not write in every record (AUT-14); left out: there are none. */
   readonly writableFields?: FieldGrants
   readonly targets?: ReferenceTargets
-  readonly idempotency?: Idempotency
   /**
    * The ids of records that the same transaction creates later, or that this plan creates: references to them hold. An
    * import of records that refer to each other in a circle has them.
@@ -84,10 +118,8 @@ export interface Update extends Change {
 }
 
 /** Creates or changes several records, or one that a unique value identifies. */
-export interface WriteMany extends Change {
+export interface WriteMany extends Checked {
   readonly kind: 'write-many'
-  /** What is wrong with the body as a whole. If there is anything, nothing is done. */
-  readonly issues: readonly Issue[]
   /** The records as the request has them, in order. */
   readonly bodies: readonly unknown[]
   /** The id that each of them gets if it is new. */
@@ -101,17 +133,12 @@ export interface WriteMany extends Change {
   /** Whether the body is a single record, and not an array. */
   readonly isSingle: boolean
   readonly conditions: Conditions
-  readonly idempotency?: Idempotency
 }
 
 /** What every deletion has. */
-export interface Removal extends Change {
+export interface Removal extends Work {
   /** The id of the deletion, and of the job that it may become. Every record that it deletes has this id. */
   readonly deletion: string
-  /** The address of that job. */
-  readonly statusUrl: string
-  /** A deletion of more records than this becomes a job (DEL-8): 0 is always, infinity never. */
-  readonly above: number
   /** The records that the caller may delete. */
   readonly permitted: Predicate
   /**
@@ -129,13 +156,10 @@ export interface Delete extends Removal {
   readonly conditions: Conditions
 }
 
-export interface BulkDelete extends Removal {
+export interface BulkDelete extends Removal, Checked {
   readonly kind: 'bulk-delete'
   /** In the order of the request, each once. */
   readonly ids: readonly string[]
-  /** What is wrong with the body. If there is anything, nothing is done. */
-  readonly issues: readonly Issue[]
-  readonly idempotency?: Idempotency
 }
 
 /** What a deletion would do now (DEL-12). It changes nothing. */
@@ -148,84 +172,56 @@ export interface PreviewDeletion extends Removal {
 }
 
 /** A deletion of all records that match a filter (DEL-10). */
-export interface DeleteMatching extends Removal {
+export interface DeleteMatching extends Removal, OfMatches {
   readonly kind: 'delete-matching'
-  readonly filter: Predicate
-  readonly conditions: Conditions
-  /** If more records match than this, nothing is deleted; `undefined`: no such bound. */
-  readonly most: number | undefined
 }
 
 /** A change of all records that match a filter (BLK-3). */
-export interface UpdateMatching extends Change {
+export interface UpdateMatching extends Work, OfMatches {
   readonly kind: 'update-matching'
   /** The change of each of them, a merge patch. Its id and its conditions have no meaning. */
   readonly update: Update
   /** The id of the job that the change may become. */
   readonly change: string
-  /** The address of that job. */
-  readonly statusUrl: string
-  /** A change of more records than this becomes a job. */
-  readonly above: number
-  readonly filter: Predicate
   /** The records that the caller may read and change. */
   readonly permitted: Predicate
-  readonly conditions: Conditions
-  /** If more records match than this, nothing is changed; `undefined`: no such bound. */
-  readonly most: number | undefined
 }
 
-export interface Restore extends Change {
+/** A restoration: the record is one of the permitted ones before and after (AUT-8). */
+export interface Restore extends OfRecord, Work, Repeatable {
   readonly kind: 'restore'
-  readonly id: string
   /** The id of the restoration, and of the job that it may become. */
   readonly restoration: string
-  /** The address of that job. */
-  readonly statusUrl: string
-  /** A restoration of more records than this becomes a job (DEL-13). */
-  readonly above: number
-  /** The records that the caller may restore: the record is one of them before and after (AUT-8). */
-  readonly permitted: Predicate
   /** The records that the caller may read: whether the response may show the record. */
   readonly mayRead: Predicate
   /** The records that the caller may read in each collection: the ids of others are not named. */
   readonly readable: ReadonlyMap<string, Predicate>
-  readonly conditions: Conditions
-  readonly idempotency?: Idempotency
 }
 
 /** The erasure of the former states of a record (HIS-4). The present one stays. */
-export interface EraseHistory extends Change, Pick<Parent, 'deleted'> {
+export interface EraseHistory extends OfRecord, Pick<Parent, 'deleted'> {
   readonly kind: 'erase-history'
-  readonly id: string
-  readonly permitted: Predicate
-  readonly conditions: Conditions
 }
 
 /** An export of the records of a collection to a file (JOB-6). Its id is the id of its job. */
-export interface Export extends Change {
+export interface Export extends Checked {
   readonly kind: 'export'
   readonly id: string
   readonly statusUrl: string
   /** The address of the file. */
   readonly contentUrl: string
-  /** What is wrong with the body. If there is anything, nothing is done, and the other properties have no meaning. */
-  readonly issues: readonly Issue[]
   readonly filter: Predicate
   /** The records that the caller may read. */
   readonly permitted: Predicate
   readonly sort: readonly SortTerm[]
   readonly fields: readonly string[] | undefined
   readonly format: ExportFormat
-  readonly idempotency?: Idempotency
 }
 
 /** The creation of an API key. */
-export interface CreateKey extends Change {
+export interface CreateKey extends Checked {
   readonly kind: 'create-key'
   readonly id: string
-  /** What is wrong with the body. If there is anything, nothing is done, and the other properties have no meaning. */
-  readonly issues: readonly Issue[]
   readonly subject: string
   readonly roles: readonly string[]
   /** `null`: none. */
@@ -240,19 +236,15 @@ export interface CreateKey extends Change {
   readonly hint: string
   /** The key, for the one response that shows it. A function, so that printing a plan does not print the key. */
   readonly secret: () => string
-  readonly idempotency?: Idempotency
 }
 
 /** The revocation of an API key. */
-export interface RevokeKey extends Change {
+export interface RevokeKey extends OfRecord {
   readonly kind: 'revoke-key'
-  readonly id: string
-  readonly permitted: Predicate
   /** Revokes the keys made with it too, and those made with them. */
   readonly descendants: boolean
   /** The only roles that a key may have for the caller to revoke it; `undefined`: any (AUT-10). */
   readonly roles: readonly string[] | undefined
-  readonly conditions: Conditions
 }
 
 /** Who made a webhook: it reads events as this caller, until the credential of the request ends. */
@@ -264,7 +256,7 @@ export interface WebhookMaker extends CallerView {
 }
 
 /** The creation of a webhook (EVT-8). */
-export interface CreateWebhook extends Change {
+export interface CreateWebhook extends Repeatable {
   readonly kind: 'create-webhook'
   readonly id: string
   /** The creation of its record. */
@@ -278,7 +270,6 @@ export interface CreateWebhook extends Change {
   readonly position: number | undefined
   /** The networks that it may reach besides public addresses (EVT-10). */
   readonly networks: readonly string[]
-  readonly idempotency?: Idempotency
 }
 
 /** A change of a webhook, which may give it a new secret. */
@@ -298,35 +289,26 @@ export interface UpdateWebhook extends Change {
 }
 
 /** The deletion of a webhook. Its deliveries that are pending are discarded. */
-export interface DeleteWebhook extends Change {
+export interface DeleteWebhook extends OfRecord {
   readonly kind: 'delete-webhook'
-  readonly id: string
-  readonly permitted: Predicate
-  readonly conditions: Conditions
 }
 
 /** A delivery by hand (EVT-11). */
-export interface CreateDelivery extends Change {
+export interface CreateDelivery extends Checked {
   readonly kind: 'create-delivery'
   readonly id: string
-  /** What is wrong with the body. If there is anything, nothing is done. */
-  readonly issues: readonly Issue[]
   /** The id of a webhook, or the name of a consumer that is a function. */
   readonly to: { readonly webhook: string } | { readonly function: string }
   readonly event: string
   readonly mayReadWebhook: Predicate
   readonly mayReadEvent: Predicate
-  readonly idempotency?: Idempotency
 }
 
 /** The deletion of a job that has ended, and of the file that it made (LIM-8). */
-export interface DeleteJob extends Change {
+export interface DeleteJob extends OfRecord {
   readonly kind: 'delete-job'
-  readonly id: string
   /** Whether only the job of an export is at the address. */
   readonly mustExport: boolean
-  readonly permitted: Predicate
-  readonly conditions: Conditions
 }
 
 /** A change that an operation of a transaction makes. */
@@ -341,7 +323,7 @@ export interface Operation {
 }
 
 /** Changes that are made in order, in one transaction, or none of them (BLK-4). */
-export interface TransactionPlan extends Change {
+export interface TransactionPlan extends Repeatable {
   readonly kind: 'transaction'
   /** The resource of the first operation. */
   readonly resource: Resource
@@ -350,7 +332,6 @@ export interface TransactionPlan extends Change {
   readonly mostReferred: number
   /** Why the operation after the last one was refused before the transaction; left out: there is none. */
   readonly refusal?: Fault
-  readonly idempotency?: Idempotency
 }
 
 export type Read = ReadRecord | ReadPage | ReadSummary | PreviewDeletion

@@ -4,8 +4,8 @@ import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { always, type Predicate } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
 import { completeVersions } from '../versions/versions.ts'
+import { unreadFields } from './decide.ts'
 import type { Update } from './plan.ts'
-import { unreadFields } from './unread-fields.ts'
 
 const fields = {
   title: { type: 'string' },

@@ -91,11 +91,13 @@ interface KeyGrant {
  * with the session, and many of them are about the token itself.
  *
  * @param lastingRoles the roles that allow callers to create keys that outlive their own credential
+ * @param hasTenants whether a claim may name a tenant: administrators too pass on only claims of their own (TEN-2)
  */
 export function grantKey(
   caller: Caller,
   wish: KeyWish,
   lastingRoles: readonly string[] = [],
+  hasTenants = false,
 ): { readonly grant: KeyGrant } | { readonly refusals: readonly Issue[] } {
   const subject = wish.subject ?? caller.id
   const roles = wish.roles ?? (subject === caller.id ? caller.roles : [])
@@ -107,7 +109,7 @@ export function grantKey(
   }
   const claims = wish.claims ?? null
   for (const [name, value] of Object.entries(claims ?? {})) {
-    if (isAdministrator(caller) || hasClaim(caller, name, value)) continue
+    if ((isAdministrator(caller) && !hasTenants) || hasClaim(caller, name, value)) continue
     refusals.push(issue('lackedClaim', { pointer: `/claims/${escapeStep(name)}`, name }))
   }
   const latest = latestEnd(caller, lastingRoles)

@@ -15,6 +15,8 @@ export interface KnownKey {
   readonly claims: Readonly<Record<string, unknown>> | null
   readonly expires_at: string | null
   readonly revoked_at: string | null
+  /** The name of the tenant that has it; left out: none. */
+  readonly tenant?: string
 }
 
 /** The sources of authentication. */
@@ -24,8 +26,8 @@ interface Credentials {
   readonly verifyToken?: VerifyToken | undefined
   /** Whether the application checks credentials of its own first. */
   readonly hasOwn?: boolean
-  /** Called with the id of each key that is used. */
-  used?(key: string): void
+  /** Called with the id of each key that is used, and the name of its tenant. */
+  used?(key: string, tenant?: string): void
   /** Milliseconds since 1970. */
   now(): number
 }
@@ -107,10 +109,11 @@ export function authenticator(credentials: Credentials): Authenticate {
       claims: key.claims ?? {},
       credential: key.id,
       expiresAt: expiry,
+      ...(key.tenant !== undefined && { tenant: key.tenant }),
     }
     const caller: Caller = deepFreeze(identity)
     remembering.set(authorization as string, { caller, until: Math.min(now + trust, expiry) })
-    credentials.used?.(key.id)
+    credentials.used?.(key.id, key.tenant)
     return caller
   }
   const forget = () => {

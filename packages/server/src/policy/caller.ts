@@ -21,6 +21,8 @@ export interface Caller extends CallerView {
    * outlive it.
    */
   readonly expiresAt: number
+  /** The tenant that the API key belongs to (TEN-2); left out: a claim names it, or there is none. */
+  readonly tenant?: string
 }
 
 /** The last time that a date-time can express (RFC 3339: years of four digits), in milliseconds since 1970. */

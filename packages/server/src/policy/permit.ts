@@ -3,7 +3,7 @@
  * fields that the caller may not read or write in every record (AUT-13, AUT-14).
  */
 import { isLookup, leadingFields, lookupCollection } from 'resourced-contract/model/access-rules'
-import { comparedResource, conditionProblems } from 'resourced-contract/model/check/conditions'
+import { conditionProblems } from 'resourced-contract/model/check/conditions'
 import type { AccessRule, Action, Condition } from 'resourced-contract/model/declaration'
 import { callDeclared, FunctionFault } from 'resourced-contract/model/declared-function'
 import type { CallerView } from 'resourced-contract/model/declared-functions'
@@ -20,10 +20,10 @@ import {
   never,
   type Predicate,
 } from 'resourced-contract/model/predicate'
-import { isHistory, isRecordedIn } from 'resourced-contract/model/recorded'
 import { isBinding } from 'resourced-contract/model/related-conditions'
 import { resolveCondition, resolveLookup } from 'resourced-contract/model/resolve-condition'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import { isHistory, isRecordedIn } from 'resourced-contract/model/resource'
 import type { Caller, FunctionCredential } from './caller.ts'
 
 /** The role that undeclared actions require (AUT-3). */
@@ -179,7 +179,7 @@ function allowedBy(catalog: Catalog, caller: CallerView, { rule, place, resource
 /** @throws FunctionFault if an access function returns neither a boolean nor a condition on the resource */
 function answerOf(place: string, answer: unknown, resource: Resource, caller: CallerView): Predicate {
   if (typeof answer === 'boolean') return answer ? always : never
-  const subject = { resource: comparedResource(resource), record: undefined }
+  const subject = { resource, record: undefined }
   // A value that does not fit its field, such as a claim that the caller does not have, matches no record. A number
   // that is not finite is a mistake: it would be missing, and who returns Infinity means every record.
   const problem = conditionProblems(answer, subject).find(

@@ -1,13 +1,11 @@
 /** What responses say of the states of a record (RFC 7089): header fields, and the time map (HIS-3). */
-import { formatHttpDate } from 'resourced-contract/fields/http-date'
-import { formatLinks, type Link } from 'resourced-contract/fields/link'
+import { formatHttpDate, formatLinks, type Link } from 'resourced-contract/fields/header-fields'
 import { historyCollection } from 'resourced-contract/model/names'
 import { type Catalog, resourceOfStored } from 'resourced-contract/model/resource'
 import { linkType } from 'resourced-contract/spec/media-types'
 import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
-import type { Memento, PageOutcome } from '../plan/outcome.ts'
+import type { Memento, PageOutcome, Revision } from '../plan/outcome.ts'
 import type { ReadPage } from '../plan/plan.ts'
-import { listCaching } from './caching.ts'
 
 /** What the addresses of a record and of its states depend on. */
 interface Addresses {
@@ -31,7 +29,7 @@ function recordPath({ versionCatalog, basePath }: Addresses, collection: string,
   return `${basePath}/${resourceOfStored(versionCatalog, collection)?.name}/${id}`
 }
 
-function stateLink({ basePath }: Addresses, { id, at }: { id: string; at: string }, rel: string): Link {
+function stateLink({ basePath }: Addresses, { id, at }: Revision, rel: string): Link {
   return { target: `${basePath}/${historyCollection}/${id}`, rel, attributes: { datetime: dateOf(at) } }
 }
 
@@ -45,8 +43,8 @@ export function mementoHeaders(
     { target: path, rel: 'original timegate' },
     { target: `${path}/${historyCollection}`, rel: 'timemap', attributes: { type: linkType } },
   ]
-  const named = new Map<string, { readonly id: string; readonly at: string; readonly rels: string[] }>()
-  const name = (state: { readonly id: string; readonly at: string }, rel?: string) => {
+  const named = new Map<string, Revision & { readonly rels: string[] }>()
+  const name = (state: Revision, rel?: string) => {
     const known = named.get(state.id) ?? { ...state, rels: [] }
     named.set(state.id, known)
     if (rel !== undefined) known.rels.push(rel)
@@ -63,12 +61,12 @@ export function mementoHeaders(
 /**
  * Makes the response that shows a page of revisions as a time map. Deletions have no state.
  *
- * @param pages the links to the pages of the list
+ * @param list the header fields for caches, and the links to the pages of the list
  */
 export function timeMap(
   plan: ReadPage,
-  { json, tag, total }: PageOutcome,
-  pages: readonly Link[],
+  { json, total }: PageOutcome,
+  { caching, pages }: { readonly caching: ResponseHeaders; readonly pages: readonly Link[] },
   context: Addresses & { readonly path: string; readonly query: string },
 ): HttpResponse {
   const { resource, id } = plan.parent as NonNullable<ReadPage['parent']>
@@ -87,7 +85,7 @@ export function timeMap(
   ]
   const headers = {
     'Content-Type': linkType,
-    ...listCaching(plan.versionResource ?? plan.resource, tag),
+    ...caching,
     Link: formatLinks(pages),
     'X-Total-Count': String(total),
   }

@@ -1,7 +1,7 @@
 /** Errors as `application/problem+json` (RFC 9457, ERR-2). */
 
-import { withoutCredentials } from 'resourced-contract/model/credentials'
 import type { Catalog } from 'resourced-contract/model/resource'
+import { withoutCredentials } from 'resourced-contract/model/text'
 import type { FaultEntry } from 'resourced-contract/spec/failure-entries'
 import { faults } from 'resourced-contract/spec/fault-entries'
 import {

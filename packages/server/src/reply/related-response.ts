@@ -1,8 +1,7 @@
 /** The response with related records (REL-2): the envelope, and its entity tag, which is made of its bytes (REL-6). */
-import { hash } from 'node:crypto'
 import { hasConversions, isMapped, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
 import { type Fault, fault, issue } from 'resourced-contract/spec/faults'
-import type { HttpResponse, ResponseHeaders } from '../http/message.ts'
+import { cacheControl, type HttpResponse, type ResponseHeaders } from '../http/message.ts'
 import {
   decidePreconditions,
   type EntityTag,
@@ -10,13 +9,12 @@ import {
   parseEntityTags,
   tagWithRelated,
 } from '../http/preconditions.ts'
-import type { Include, RelatedPath } from '../plan/include.ts'
+import { keyedTag } from '../plan/check-record.ts'
 import type { Outcome, WithRelated } from '../plan/outcome.ts'
-import type { Plan } from '../plan/plan.ts'
+import type { Include, Plan, RelatedPath } from '../plan/plan.ts'
 import { listAddresses } from '../plan/plan-include.ts'
 import type { Planning } from '../plan/planning.ts'
 import { jsonFromStored } from '../versions/translate-record.ts'
-import { cacheControl } from './caching.ts'
 
 /** The request, as far as the addresses of further records are made of it. */
 type Addressing = Pick<Planning, 'versionCatalog' | 'cursorSecret' | 'basePath'> & {
@@ -85,7 +83,7 @@ function makeAnswer(
   const text = String(base.body).trimEnd()
   const data = answer.kind === 'page' ? text.slice(1, -1) : `"data":${text}`
   const body = `{${data},${members.join()}}\n`
-  const digest = hash('sha256', body, 'base64url').slice(0, 22)
+  const digest = keyedTag(addressing.cursorSecret, body)
   const { 'Last-Modified': _, ETag: own, ...others } = base.headers
   // A response is fresh as long as all of its records are.
   const resources = paths.map(({ collection }) => resourceOfStored(versionCatalog, collection) as Resource)

@@ -3,23 +3,22 @@
  * envelope, links and header fields (PAG-3, PAG-7), and an export's content is a file (JOB-6).
  */
 
-import { formatHttpDate } from 'resourced-contract/fields/http-date'
-import { formatLinks, type Link } from 'resourced-contract/fields/link'
+import { formatHttpDate, formatLinks, type Link } from 'resourced-contract/fields/header-fields'
 import type { JobStatus } from 'resourced-contract/model/catalog'
 import type { Position } from 'resourced-contract/model/predicate'
 import { type Catalog, type Resource, resourceOfStored } from 'resourced-contract/model/resource'
 import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { summaryLimits } from 'resourced-contract/spec/limits'
 import { exportTypes } from 'resourced-contract/spec/media-types'
-import type { HttpRequest, HttpResponse, ResponseHeaders } from '../http/message.ts'
+import { cacheControl, type HttpRequest, type HttpResponse, type ResponseHeaders } from '../http/message.ts'
 import { decidePreconditions, formatEntityTag } from '../http/preconditions.ts'
 import { accepts, type Preferred } from '../http/preferences.ts'
+import { keyedTag, tagOf } from '../plan/check-record.ts'
 import { sealCursor } from '../plan/cursor.ts'
 import type { ExportFormat } from '../plan/export-document.ts'
-import type { Outcome, PageOutcome } from '../plan/outcome.ts'
+import type { Outcome, PageOutcome, Validators } from '../plan/outcome.ts'
 import type { ExportFileAccess, Plan, PreviewDeletion, ReadPage, TransactionPlan } from '../plan/plan.ts'
 import { issuesFromStored } from '../versions/translate-record.ts'
-import { listCaching, recordCaching, writtenHeaders } from './caching.ts'
 import { bulkRefusal, deletionPreview } from './deletion-responses.ts'
 import { mementoHeaders, timeMap } from './history-responses.ts'
 import { conflict, type Occurrence } from './problem.ts'
@@ -62,6 +61,7 @@ const jobRetry = '1'
 export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): HttpResponse {
   if (plan.kind === 'read-record' && plan.file !== undefined) return exportFile(plan.file, outcome, context)
   const resource = plan.versionResource ?? plan.resource
+  const isMinimal = context.preferred.return === 'minimal'
   const named = (issues: readonly Issue[]) => issuesFromStored(context.versionCatalog, plan.resource, issues)
   switch (outcome.kind) {
     case 'record': {
@@ -88,20 +88,16 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       return { status: 304, headers: listCaching(resource, outcome.tag), body: undefined }
     case 'created': {
       const location = `${context.basePath}/${resource.name}/${outcome.id}`
-      const headers = { Location: location, ...writtenHeaders(resource, outcome), ...appliedHeader(context) }
+      const created = { isNew: true, headers: { Location: location, ...writtenHeaders(resource, outcome) } }
       if (plan.kind === 'create-key' || plan.kind === 'create-webhook') {
         const body = withSecret(outcome.json, plan.kind === 'create-key' ? 'key' : 'secret', plan.secret())
-        return { status: 201, headers: { 'Content-Type': json, ...headers }, body }
+        return changeResponse(body, context, created)
       }
-      if (context.preferred.return === 'minimal') return { status: 201, headers, body: undefined }
-      return { status: 201, headers: { 'Content-Type': json, ...headers }, body: `${outcome.json}\n` }
+      return changeResponse(isMinimal ? undefined : `${outcome.json}\n`, context, created)
     }
     case 'written-many': {
-      const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
-      const status = outcome.areNew ? 201 : 200
-      if (context.preferred.return === 'minimal')
-        return { status: outcome.areNew ? 201 : 204, headers, body: undefined }
-      return { status, headers: { 'Content-Type': json, ...headers }, body: `{"data":[${outcome.json}]}\n` }
+      const body = isMinimal ? undefined : `{"data":[${outcome.json}]}\n`
+      return changeResponse(body, context, { isNew: outcome.areNew })
     }
     case 'replayed': {
       // The first response again, with any preferences of the repetition.
@@ -117,37 +113,27 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
       throw fault('IDEMPOTENCY_KEY_REUSED', { errors: [issue('keyOfOther', { header: 'Idempotency-Key' })] })
     case 'updated': {
       // The entity tag of a record that the caller may not read would show how often others change it (AUT-9).
-      const written = outcome.json === undefined ? { 'Cache-Control': 'no-store' } : writtenHeaders(resource, outcome)
-      const headers: ResponseHeaders = { ...written, ...appliedHeader(context) }
-      const silent = outcome.json === undefined || context.preferred.return === 'minimal'
-      if (silent) return { status: 204, headers, body: undefined }
+      if (outcome.json === undefined) return changeResponse(undefined, context)
       const rotated = plan.kind === 'update-webhook' && plan.rotates
       const body = rotated ? withSecret(outcome.json, 'secret', plan.secret()) : `${outcome.json}\n`
-      return { status: 200, headers: { 'Content-Type': json, ...headers }, body }
+      return changeResponse(isMinimal ? undefined : body, context, { headers: writtenHeaders(resource, outcome) })
     }
     case 'deleted': {
       const preferred = context.preferred.return
       const summary = preferred === undefined ? resource.deletion.answer === 'summary' : preferred === 'representation'
-      const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
-      if (!summary) return { status: 204, headers, body: undefined }
-      const body = JSON.stringify({ id: outcome.id, deleted_at: outcome.deletedAt })
-      return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
+      const body = `${JSON.stringify({ id: outcome.id, deleted_at: outcome.deletedAt })}\n`
+      return changeResponse(summary ? body : undefined, context)
     }
     case 'bulk-deleted': {
-      const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
-      if (context.preferred.return === 'minimal') return { status: 204, headers, body: undefined }
       const data = outcome.ids.map((id) => ({ id, deleted_at: outcome.deletedAt }))
-      return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${JSON.stringify({ data })}\n` }
+      return changeResponse(isMinimal ? undefined : `${JSON.stringify({ data })}\n`, context)
     }
     case 'erased':
       return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: undefined }
     case 'deleted-matching':
     case 'updated-matching': {
-      const headers: ResponseHeaders = { 'Cache-Control': 'no-store', ...appliedHeader(context) }
-      if (context.preferred.return === 'minimal') return { status: 204, headers, body: undefined }
       const name = outcome.kind === 'deleted-matching' ? 'deleted_count' : 'updated_count'
-      const body = JSON.stringify({ [name]: outcome.count })
-      return { status: 200, headers: { 'Content-Type': json, ...headers }, body: `${body}\n` }
+      return changeResponse(isMinimal ? undefined : `${JSON.stringify({ [name]: outcome.count })}\n`, context)
     }
     case 'deletion-preview':
       return deletionPreview(plan as PreviewDeletion, outcome, context.versionCatalog)
@@ -202,6 +188,17 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
   }
 }
 
+/** The response to a change. Without a body, it is 204, or 201 for what is new. */
+function changeResponse(
+  body: string | undefined,
+  context: ReplyContext,
+  { isNew = false, headers: own }: { readonly isNew?: boolean; readonly headers?: ResponseHeaders } = {},
+): HttpResponse {
+  const headers = { ...(own ?? { 'Cache-Control': 'no-store' }), ...appliedHeader(context) }
+  if (body === undefined) return { status: isNew ? 201 : 204, headers, body }
+  return { status: isNew ? 201 : 200, headers: { 'Content-Type': json, ...headers }, body }
+}
+
 /** The response to a transaction: the whole of it has `Preference-Applied`. */
 function transactionOf(
   plan: TransactionPlan,
@@ -216,6 +213,30 @@ function transactionOf(
 function forbiddenDetail({ name }: Resource, lacks: string | undefined): string {
   if (lacks === undefined) return `Your credential does not allow this on this record of ${name}.`
   return `The server sets a field of ${name} from ${lacks}, which your credential does not have in the right form.`
+}
+
+/** Header fields of a list: how long caches may keep it, and how they validate it (CON-1, CON-8). */
+function listCaching(resource: Resource, tag: string): ResponseHeaders {
+  return {
+    'Cache-Control': cacheControl(resource.maxAge),
+    ETag: formatEntityTag({ opaque: tag, weak: false }),
+    Vary: 'Accept',
+  }
+}
+
+/** Header fields of a readable record: how long caches may keep it, and how they validate it (CON-1, CON-2). */
+function recordCaching(resource: Resource, validators: Validators): ResponseHeaders {
+  return {
+    'Cache-Control': cacheControl(resource.maxAge),
+    ETag: formatEntityTag({ opaque: tagOf(resource, validators), weak: false }),
+    'Last-Modified': formatHttpDate(Date.parse(validators.updatedAt) / 1000),
+    Vary: resource.history === undefined ? 'Accept' : 'Accept, Accept-Datetime',
+  }
+}
+
+/** Header fields of the response to a change: the new validators, and nothing for caches. */
+function writtenHeaders(resource: Resource, validators: Validators): ResponseHeaders {
+  return { ...recordCaching(resource, validators), 'Cache-Control': 'no-store' }
 }
 
 interface RecordAnswer {
@@ -258,12 +279,13 @@ function shownOnce(kind: 'create-key' | 'create-webhook', address: string): Erro
 /** Makes the response that shows a page. */
 function pageResponse(plan: ReadPage, outcome: PageOutcome, context: ReplyContext): HttpResponse {
   const { pagination, links } = describe(plan, outcome, context)
-  if (plan.isTimeMap) return timeMap(plan, outcome, links, context)
+  const caching = listCaching(plan.versionResource ?? plan.resource, outcome.tag)
+  if (plan.isTimeMap) return timeMap(plan, outcome, { caching, pages: links }, context)
   return {
     status: 200,
     headers: {
       'Content-Type': 'application/json',
-      ...listCaching(plan.versionResource ?? plan.resource, outcome.tag),
+      ...caching,
       // A QUERY is more than its address: a link could not lead back to it.
       ...(context.request.method === 'QUERY' ? {} : { Link: formatLinks(links) }),
       'X-Total-Count': String(outcome.total),
@@ -361,7 +383,7 @@ interface Job {
 function exportFile(
   { conditions, caller, readable }: ExportFileAccess,
   outcome: Outcome,
-  { request, now, files }: ReplyContext,
+  { request, cursorSecret, now, files }: ReplyContext,
 ): HttpResponse {
   if (outcome.kind === 'forbidden') throw fault('FORBIDDEN', { detail: 'This export was asked for by someone else.' })
   const job = outcome.kind === 'record' ? (JSON.parse(outcome.json) as Job) : undefined
@@ -383,7 +405,7 @@ function exportFile(
   const mediaType = exportTypes[result.format]
   if (!accepts(request.headers['accept'], mediaType))
     throw fault('NOT_ACCEPTABLE', { detail: `The file is ${mediaType}.` })
-  const tag = { opaque: id, weak: false }
+  const tag = { opaque: keyedTag(cursorSecret, id), weak: false }
   const finished = Math.floor(Date.parse(job.finished_at) / 1000)
   const caching: ResponseHeaders = {
     'Cache-Control': 'private, no-cache',

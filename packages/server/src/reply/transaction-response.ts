@@ -2,10 +2,10 @@
 import type { Catalog } from 'resourced-contract/model/resource'
 import { Fault } from 'resourced-contract/spec/faults'
 import type { HttpResponse } from '../http/message.ts'
-import { atOperation, issuesAt } from '../plan/at-operation.ts'
 import type { Outcome } from '../plan/outcome.ts'
-import { outcomeFromStored } from '../plan/outcome-from-stored.ts'
+import { outcomeFromStored } from '../plan/outcome.ts'
 import type { OperationPlan, TransactionPlan } from '../plan/plan.ts'
+import { atOperation, issuesAt } from '../plan/plan-transaction.ts'
 import { issuesFromStored } from '../versions/translate-record.ts'
 import { conflict, type Occurrence } from './problem.ts'
 

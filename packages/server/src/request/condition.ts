@@ -1,15 +1,16 @@
 /**
  * Conditions of requests: `where` of lists and deletions (WHR-1), and the filters of exports and webhooks. They are in
  * the language of access rules, in the names of the client's version, and become predicates for a caller
- * (`resolveCondition`).
+ * (`resolveCondition`). Here is also how the names of conditions, filters and sort orders follow relations.
  */
-import { comparedResource, conditionProblems } from 'resourced-contract/model/check/conditions'
+import { conditionProblems } from 'resourced-contract/model/check/conditions'
 import type { Condition } from 'resourced-contract/model/declaration'
 import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
 import { listOperators, operators } from 'resourced-contract/model/operators'
 import { below, pointerTo, type Steps } from 'resourced-contract/model/place'
 import { canonicalJson, isObject } from 'resourced-contract/model/plain-copy'
-import { isBinding, type RelatedCatalog } from 'resourced-contract/model/related-conditions'
+import { isBinding, mostSteps, type RelatedCatalog } from 'resourced-contract/model/related-conditions'
+import { type Relation, relationsOf } from 'resourced-contract/model/relations'
 import type { Resource } from 'resourced-contract/model/resource'
 import { isDay, type TimeZone } from 'resourced-contract/model/time-zone'
 import { Fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
@@ -91,6 +92,38 @@ export interface Source {
   readonly followsRelations?: boolean
 }
 
+/** What a name leads to, such as `author.born` (WHR-2): relations, and then a name of the last resource. */
+export interface RelationPath {
+  readonly relations: readonly Relation[]
+  readonly resource: Resource
+  readonly name: string
+}
+
+/**
+ * Follows the relations in a name. A name of a resource may have dots itself.
+ *
+ * @param isOwn whether a resource has a name, with its dots
+ * @returns `undefined`: a relation does not exist, or there are more than may be followed
+ */
+export function pathOf(
+  { resource, catalog }: Source,
+  text: string,
+  isOwn: (resource: Resource, name: string) => boolean,
+): RelationPath | undefined {
+  const relations: Relation[] = []
+  let [from, name] = [resource, text]
+  for (;;) {
+    const dot = name.indexOf('.')
+    if (dot === -1 || isOwn(from, name)) return { relations, resource: from, name }
+    const relation = catalog && relationsOf(catalog, from).get(name.slice(0, dot))
+    const target = relation && catalog?.resources.get(relation.collection)
+    if (relation === undefined || target === undefined || relations.length === mostSteps) return undefined
+    relations.push(relation)
+    from = target
+    name = name.slice(dot + 1)
+  }
+}
+
 /** A condition as a request gives it: the text of a parameter, or a member of a body. */
 export type GivenCondition = { readonly text: string } | { readonly value: unknown }
 
@@ -143,7 +176,7 @@ function readCondition(
   const { resource, catalog, followsRelations = true } = from
   const problems = conditionProblems(given, {
     ...(catalog && { follows: { catalog, resource, steps: followsRelations ? 0 : 'none' } }),
-    ...{ resource: comparedResource(resource), record: undefined, system: liveFields, takesDays: true },
+    ...{ resource, record: undefined, system: liveFields, takesDays: true },
     ...(form.fields === 'filters' && { filters: resource.filterables }),
   })
   for (const { steps, code, message, remedy } of problems) {

@@ -3,15 +3,24 @@
  * (WHR-1). Mistakes are added to `issues`, so that one response names them all.
  */
 import { decimalKeyOf } from 'resourced-contract/model/decimal'
-import { type Comparison, filterOperators, listOperators } from 'resourced-contract/model/operators'
+import { type Comparison, equality, filterOperators, listOperators } from 'resourced-contract/model/operators'
 import { exactText } from 'resourced-contract/model/plain-copy'
-import { allOf, always, anyOf, not, type Predicate, type Scalar } from 'resourced-contract/model/predicate'
+import { allOf, always, anyOf, not, onDay, type Predicate, type Scalar } from 'resourced-contract/model/predicate'
 import { quantified, throughRelation } from 'resourced-contract/model/related-conditions'
 import type { Relation } from 'resourced-contract/model/relations'
 import { type Filterable, isFitting, operatorsFor, type Resource } from 'resourced-contract/model/resource'
 import { isRecordId, isStorableText } from 'resourced-contract/model/text'
-import { instantKey, stampKey } from 'resourced-contract/model/time'
-import type { TimeZone } from 'resourced-contract/model/time-zone'
+import { instantKey, stampKey, timestamp } from 'resourced-contract/model/time'
+import {
+  boundsOfDay,
+  boundsOfSpan,
+  isDay,
+  mostSpans,
+  spansOf,
+  type TimeZone,
+  timeZone,
+  utc,
+} from 'resourced-contract/model/time-zone'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import type { ValueKind } from 'resourced-contract/spec/words'
@@ -20,13 +29,13 @@ import {
   conditionText,
   type GivenCondition,
   holdsDay,
+  pathOf,
+  type RelationPath,
   readWhere,
   type Source,
   type Weight,
 } from './condition.ts'
-import { holdsInstants, readDays, zoneOfDays } from './days.ts'
 import { countListed, type Parameter } from './parameters.ts'
-import { pathOf, type RelationPath } from './relation-path.ts'
 
 /** The filters of a request, in the terms of its version, and its condition. */
 interface Filters {
@@ -69,6 +78,42 @@ export function readFilters(
     for (const [name, values] of filters) readFilter(from, whole, { name, values, zone }, issues)
   }
   return { filter: inOrder(whole.terms), related: relatedBy(whole), where }
+}
+
+/** The parameter that names the zone of days. */
+export const zoneParameter = 'timezone'
+
+/** Whether a filter compares instants. */
+function holdsInstants({ type, field }: Filterable): boolean {
+  return type === 'timestamp' || field?.format === 'date-time'
+}
+
+/**
+ * The zone of the days in some filters, and the filters alone. `timezone` names the zone beside a day. Without one it
+ * is a filter like others, if a field has this name.
+ *
+ * @param isOfInstants whether the filter of a parameter compares instants
+ * @param isDayNamed whether something else in the request has a day, such as a condition
+ */
+function zoneOfDays(
+  { filterables }: Resource,
+  parameters: readonly Parameter[],
+  { isOfInstants, isDayNamed }: { isOfInstants: (name: string) => boolean; isDayNamed: boolean },
+  issues: Issue[],
+): { readonly zone: TimeZone; readonly zoneName: string; readonly filters: readonly Parameter[] } {
+  const named = parameters.filter(({ name }) => name === zoneParameter)
+  const [first, ...others] = named
+  if (first === undefined) return { zone: utc, zoneName: '', filters: parameters }
+  const hasDay = isDayNamed || parameters.some(({ name, value }) => value.split(',').some(isDay) && isOfInstants(name))
+  if (!hasDay && filterables.some(({ name }) => name === zoneParameter)) {
+    return { zone: utc, zoneName: '', filters: parameters }
+  }
+  const filters = parameters.filter((each) => !named.includes(each))
+  const zone = timeZone(first.value)
+  if (!hasDay) issues.push(issue('zoneAlone', { parameter: zoneParameter }))
+  else if (others.length > 0) issues.push(issue('DUPLICATE_PARAMETER', { parameter: zoneParameter }))
+  else if (zone === undefined) issues.push(issue('value', { parameter: zoneParameter, wanted: 'zone' }))
+  return { zone: zone ?? utc, zoneName: first.value, filters }
 }
 
 /**
@@ -178,6 +223,51 @@ function readFilter(from: Source, whole: Branch, { name, values, zone }: GivenFi
   branch.terms.push(holdsInstants(subject) ? readDays(filter, read, issues) : read(values))
 }
 
+interface InstantFilter {
+  readonly resource: Resource
+  readonly field: string
+  /** The parameter's name, with the operator. */
+  readonly name: string
+  readonly operator: string | undefined
+  readonly values: readonly string[]
+  readonly zone: TimeZone
+}
+
+/**
+ * Reads a filter by instants whose values may be days.
+ *
+ * @param read reads the filter by other values
+ */
+function readDays(
+  { resource, field, name, operator, values, zone }: InstantFilter,
+  read: (values: readonly string[]) => Predicate,
+  issues: Issue[],
+): Predicate {
+  const row = operator === undefined ? equality : filterOperators.get(operator)
+  const texts = row?.operand === 'list' ? values.flatMap((value) => value.split(',')) : values
+  const days = texts.filter(isDay)
+  if (days.length === 0) return read(values)
+  if (row?.day === 'start') {
+    return read(texts.map((text) => (isDay(text) ? timestamp(boundsOfDay(text, zone).from) : text)))
+  }
+  if (row?.day === undefined) {
+    const instead = `${field}${operator === 'gt' ? '[gte]' : '[lt]'}`
+    if (row?.operand === 'flag') issues.push(issue('value', { parameter: name, wanted: 'boolean' }))
+    else issues.push(issue('notDay', { parameter: name, instead }))
+    return read([])
+  }
+  const spans = spansOf(days)
+  if (spans.length > mostSpans) {
+    issues.push(issue('days', { parameter: name, most: mostSpans, given: spans.length }))
+    return read([])
+  }
+  const found = anyOf(spans.map((span) => onDay(resource, field, boundsOfSpan(span, zone))))
+  const others = texts.filter((text) => !isDay(text))
+  const rest = others.length === 0 ? [] : [read(others)]
+  if (row.operand === 'values') return allOf([anyOf([{ kind: 'null', field }, not(found)]), ...rest])
+  return anyOf([found, ...rest])
+}
+
 function readComparison(
   subject: Filterable,
   { name, operator, values }: Pick<GivenFilter, 'name' | 'values'> & { readonly operator: string | undefined },
@@ -244,7 +334,8 @@ function nullness(subject: Filterable, text: string, parameter: string, issues: 
 // term.
 const mostAlternatives = 100
 
-const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+/** A number as RFC 8259 section 6 writes it. */
+export const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const integer = /^-?(?:0|[1-9]\d*)$/
 
 /** A value as its field compares it (QRY-8). */
@@ -260,7 +351,7 @@ function readValue({ type, field }: Filterable, text: string, parameter: string,
       if (!integer.test(text) || !Number.isSafeInteger(Number(text))) invalid(parameter, 'integer', issues)
       return Number(text)
     case 'number':
-      if (!number.test(text) || !Number.isFinite(Number(text))) invalid(parameter, 'number', issues)
+      if (!jsonNumber.test(text) || !Number.isFinite(Number(text))) invalid(parameter, 'number', issues)
       return Number(text)
     case 'decimal': {
       const key = decimalKeyOf(text)

@@ -1,14 +1,12 @@
 /**
  * Reads the parts of a request besides its path: preferences, parameters, conditions and body. Nothing is decided yet.
  */
-import { isUtf8, parseContentType } from 'resourced-contract/fields/content-type'
-import { parseHttpDate } from 'resourced-contract/fields/http-date'
-import { parseIdempotencyKey } from 'resourced-contract/fields/idempotency-key'
+import { isUtf8, parseContentType, parseHttpDate, parseIdempotencyKey } from 'resourced-contract/fields/header-fields'
 import { deepestNesting, readJson } from 'resourced-contract/model/json/read-json'
 import { controlParameters } from 'resourced-contract/model/names'
 import { isObject } from 'resourced-contract/model/plain-copy'
-import { isHistory } from 'resourced-contract/model/recorded'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import { isHistory } from 'resourced-contract/model/resource'
 import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { bodyTypes } from 'resourced-contract/spec/media-types'
 import type { HttpRequest } from '../http/message.ts'
@@ -136,7 +134,8 @@ export function readWithoutBody(reading: Reading): Input | undefined {
   if (isRead && target.kind === 'record') {
     const conditions = readConditions(headers)
     const at = readDatetime(target.resource, headers)
-    return { kind: 'read-record', ...readRecordQuery(target.resource, parameters, catalog, at), conditions }
+    const { fields, include, includeDeleted } = readRecordQuery(target.resource, parameters, catalog, at)
+    return { kind: 'read-record', fields, include, includeDeleted, at, conditions }
   }
   if (method === 'DELETE') return readDeletion(target, parameters, readConditions(headers), version.catalog)
   if (isRead || target.kind === 'restore') {
@@ -258,6 +257,7 @@ function readRecordQuery(
   catalog: IncludeCatalog,
   at: number | undefined,
 ): RecordQuery {
+  if (parameters.length === 0) return { fields: undefined, include: [], includeDeleted: false, at }
   const issues: Issue[] = []
   const isFormer = at !== undefined || isHistory(resource)
   const isOfBin = ({ name }: Parameter) => isFormer && name === deletedParameter

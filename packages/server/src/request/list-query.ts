@@ -7,8 +7,7 @@ import { controlParameters } from 'resourced-contract/model/names'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import type { Predicate, SortTerm } from 'resourced-contract/model/predicate'
 import type { RelatedCatalog } from 'resourced-contract/model/related-conditions'
-import { hasRelevance, relevance } from 'resourced-contract/model/relevance'
-import { type Catalog, isMapped, type Resource } from 'resourced-contract/model/resource'
+import { type Catalog, hasRelevance, isMapped, type Resource, relevance } from 'resourced-contract/model/resource'
 import { words } from 'resourced-contract/model/text'
 import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
@@ -56,7 +55,6 @@ export interface ListQuery extends Selected {
   readonly key?: string | undefined
 }
 
-/** The requested page. */
 type PageRequest =
   | { readonly style: 'page'; readonly page: number; readonly perPage: number }
   | { readonly style: 'offset'; readonly offset: number; readonly limit: number }
@@ -158,10 +156,10 @@ export function readListQuery(
   const more = related.kind === 'always' && where === undefined ? [] : [related, where?.text ?? null]
   const bound = [filter, sort, q || null, includeDeleted, ...more]
   const binding = page.style === 'cursor' ? exactText(bound) : ''
-  const stored = storedQuery(catalog, resource, filter)
   return {
-    ...{ ...stored, related, where, sort: translateSort(catalog, resource, sort) },
-    ...{ search, fields, includeDeleted, page, include, binding },
+    ...storedQuery(catalog, resource, filter),
+    sort: translateSort(catalog, resource, sort),
+    ...{ related, where, search, fields, includeDeleted, page, include, binding },
   }
 }
 

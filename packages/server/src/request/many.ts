@@ -1,11 +1,12 @@
 /** Reads the requests that create or change the records of an array, or the record that a unique value identifies. */
 import { isDeepStrictEqual } from 'node:util'
 import { canonicalValue } from 'resourced-contract/model/decimal'
+import { isKeptExactly } from 'resourced-contract/model/json/read-json'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import type { Field, Resource } from 'resourced-contract/model/resource'
-import { uniqueKeysOf } from 'resourced-contract/model/unique-keys'
+import { uniqueKeysOf } from 'resourced-contract/model/resource'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
-import { isUnstorable, unstorable } from './filters.ts'
+import { isUnstorable, jsonNumber, unstorable } from './filters.ts'
 import { invalidQuery, type Parameter } from './parameters.ts'
 
 /** The records of a request, and how they are found. */
@@ -72,9 +73,13 @@ function identified(resource: Resource, { name, value: text }: Parameter, body: 
   return isSame ? completed : { ...completed, issues: [issue('parent', { pointer: `/${name}`, parent: text })] }
 }
 
-/** The value that a text of an address means. A text that means none is kept, and refused with the record. */
+/**
+ * The value that a text of an address means. A number is written as in a body, so none is taken for another. A text
+ * without a meaning is kept, and refused with the record.
+ */
 function typedValue({ type }: Field, text: string): unknown {
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   if (type !== 'integer' && type !== 'number') return text
-  return /^-?\d/.test(text) && Number.isFinite(Number(text)) ? Number(text) : text
+  // A negative zero is zero.
+  return jsonNumber.test(text) && isKeptExactly(text) ? Number(text) + 0 : text
 }

@@ -3,16 +3,14 @@
  * `sort=-due_on,title`, `fields=id,title` (QRY-3, QRY-4).
  */
 
-import { holdsCredential, isCredential, withoutCredentials } from 'resourced-contract/model/credentials'
 import { secretParameters } from 'resourced-contract/model/names'
 import type { SortTerm } from 'resourced-contract/model/predicate'
-import { relevance } from 'resourced-contract/model/relevance'
-import { type Resource, sortableNames, systemFields } from 'resourced-contract/model/resource'
+import { type Resource, relevance, sortableNames, systemFields } from 'resourced-contract/model/resource'
+import { holdsCredential, isCredential, withoutCredentials } from 'resourced-contract/model/text'
 import { type Fault, fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { decodeTargetPart } from '../http/message.ts'
-import type { Source } from './condition.ts'
-import { pathOf } from './relation-path.ts'
+import { pathOf, type Source } from './condition.ts'
 
 /** A parameter, decoded. */
 export interface Parameter {

@@ -17,12 +17,11 @@ import {
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { summaryLimits } from 'resourced-contract/spec/limits'
 import type { GivenCondition } from './condition.ts'
-import { zoneParameter } from './days.ts'
+import { zoneParameter } from './filters.ts'
 import { type IncludeCatalog, isOfInclude } from './include.ts'
 import { type ListQuery, readListQuery } from './list-query.ts'
 import { isShortList, type Parameter } from './parameters.ts'
 
-/** The query of a summary. */
 export interface SummaryQuery {
   /** The records that are summarized. */
   readonly list: ListQuery

@@ -3,11 +3,10 @@
  * first (CON-6).
  */
 
-import type { CountedAction } from 'resourced-contract/model/limits'
+import type { CountedAction } from 'resourced-contract/model/declaration'
 import { historyCollection } from 'resourced-contract/model/names'
-import { isHistory } from 'resourced-contract/model/recorded'
-import { type Catalog, isRestorable, type Resource } from 'resourced-contract/model/resource'
-import { uniqueKeysOf } from 'resourced-contract/model/unique-keys'
+import { type Catalog, isHistory, isRestorable, type Resource, uniqueKeysOf } from 'resourced-contract/model/resource'
+import { operatorsOf } from 'resourced-contract/model/tenants'
 import { type Fault, fault } from 'resourced-contract/spec/faults'
 import { decodeTargetPart } from '../http/message.ts'
 
@@ -161,7 +160,10 @@ export function findTarget(catalog: Catalog, path: string, versioned = true): Fo
   if (collection === 'openapi.json') return id === undefined ? found({ kind: 'openapi' }) : missing
   if (collection === 'caller') return id === undefined ? found({ kind: 'caller' }) : missing
   if (collection === 'exports') return exportAt(id, child)
-  const resource = catalog.resources.get(collection) ?? catalog.system.get(collection)
+  const resource =
+    catalog.resources.get(collection) ??
+    catalog.system.get(collection) ??
+    operatorsOf(catalog)?.resources.get(collection)
   // A declared collection of this name keeps its address.
   if (resource === undefined && collection === 'transactions' && id === undefined)
     return found({ kind: 'transactions' })

@@ -2,13 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import { addressPolicy } from 'resourced-contract/model/address-policy'
 import type { Catalog } from 'resourced-contract/model/resource'
+import { operatorsOf } from 'resourced-contract/model/tenants'
 import type { Fault } from 'resourced-contract/spec/faults'
-import { uuidv7 } from 'uuidv7'
 import type { DeliveryWorker } from '../events/worker.ts'
-import type { Cors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
-import { type ExportFiles, exportFiles } from '../jobs/export-files.ts'
-import { type Runner, startRunner } from '../jobs/runner.ts'
+import type { ExportFiles } from '../jobs/export-files.ts'
+import type { Runner } from '../jobs/runner.ts'
 import { authenticator, Revocations } from '../policy/authenticate.ts'
 import type { Caller } from '../policy/caller.ts'
 import type { JwtSettings } from '../policy/jwt-settings.ts'
@@ -16,50 +15,41 @@ import { type AuthenticateOption, ownAuthenticator } from '../policy/own-credent
 import { KnownQueries } from '../request/list-query.ts'
 import type { Storage } from '../storage/storage.ts'
 import { onlyVersion, type Versions } from '../versions/versions.ts'
-import { clientOfFunctions } from './client-as.ts'
 import { Compressor } from './compressor.ts'
-import { openDeliveries } from './deliveries.ts'
+import { openParts, type SharedParts } from './database-parts.ts'
 import { documentsOf } from './documents.ts'
 import { earlyRefusal } from './finish-request.ts'
 import { verifyBy } from './jwt.ts'
-import { type KeyUses, noteUses } from './key-uses.ts'
+import type { KeyUses } from './key-uses.ts'
 import { type MaintenanceWatch, watchMaintenance } from './maintenance.ts'
-import type { Observe } from './observe/observe.ts'
+import type { ServedDatabase } from './open-served-database.ts'
+import { type OpenTenants, serveTenants } from './open-tenants.ts'
 import type { ConsoleSettings } from './pages/console-settings.ts'
 import { pageServer } from './pages/page-server.ts'
 import type { Counter } from './rates/counter.ts'
 import { openRateLimiter, type RateOptions } from './rates/rate-limiter.ts'
 import { respond } from './respond.ts'
 import type { AppServices } from './stages.ts'
-import { EventStreams } from './streams/event-streams.ts'
 import type { StreamPlaces } from './streams/stream-places.ts'
 
-/** Options of an application. */
-export interface AssemblyOptions extends RateOptions {
+type Optional = 'cors' | 'development' | 'now' | 'observe' | 'onRevoked' | 'readMetrics' | 'requireHttps'
+
+/** Options of an application. By default, there are no metrics, no other origins, and the clock of the system. */
+export interface AssemblyOptions extends RateOptions, Partial<Pick<AppServices, Optional>> {
   /** By default, the catalog is the only version, named in the path. */
   readonly versions?: Versions | undefined
-  readonly observe?: Observe
-  /** Milliseconds since 1970; the system's clock by default. */
-  readonly now?: () => number
-  readonly cors?: Cors | undefined
   /** Which JWTs are accepted; `undefined`: none. */
   readonly jwt?: JwtSettings | undefined
   /** Checks credentials of the application, before API keys and JWTs. */
   readonly authenticate?: AuthenticateOption | undefined
   /** How long it may take, in milliseconds. */
   readonly authenticateTimeout?: number | undefined
-  readonly requireHttps?: boolean
   /** How the console is served; `undefined`: by default. */
   readonly console?: ConsoleSettings | undefined
-  readonly development?: boolean
-  /** Reads the metrics of the server as text, for administrators; `undefined`: none are collected. */
-  readonly readMetrics?: (() => Promise<string>) | undefined
   /** Counts requests where Redis does not; in the memory of this process by default. */
   readonly counter?: Counter | undefined
   /** Counts the streams of each caller; by default, in the memory of this process alone. */
   readonly streamPlaces?: StreamPlaces | undefined
-  /** Called when a key was revoked, before that is answered. */
-  readonly onRevoked?: (() => Promise<void>) | undefined
   /** The networks that webhooks may reach besides public addresses, such as `10.1.0.0/16` (EVT-10). */
   readonly webhookNetworks?: readonly string[] | undefined
   /** Milliseconds between two polls of the maintenance switch; see `watchMaintenance`. */
@@ -98,63 +88,32 @@ export interface Application {
  * Assembles an application.
  *
  * @param catalog of the current version
+ * @param opened its database; with tenants, that of the operators with the databases of the tenants
  */
-export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOptions = {}): Application {
-  const { now = Date.now, observe = () => {}, versions = onlyVersion(catalog) } = options
+export function assemble(
+  catalog: Catalog,
+  opened: Storage | ServedDatabase,
+  options: AssemblyOptions = {},
+): Application {
+  const { now = Date.now, observe = () => {}, versions = onlyVersion(catalog), webhookNetworks = [] } = options
+  const { storage, tenants } = 'storage' in opened ? opened : { storage: opened, tenants: undefined }
   const server = randomBytes(6).toString('base64url').replaceAll(/[-_]/g, '0')
   const rates = openRateLimiter(catalog, options, { now, observe, counter: options.counter })
-  const files = exportFiles({ catalog, storage, server })
   const maintenance = watchMaintenance({ storage, now, observe, interval: options.maintenanceInterval })
   const paused = () => maintenance.current !== undefined
-  const runner = startRunner({
-    storage,
-    files,
-    now,
-    paused,
-    newJobId: uuidv7,
-    statusUrlOf: (job) => `${versions.current.basePath}/jobs/${job}`,
-    ended: ({ id, task }, status) => observe({ kind: 'job', job: id, task, status }),
-    doubted: (doubt) =>
-      observe(
-        doubt === undefined ? { kind: 'purge', state: 'resumed' } : { kind: 'purge', state: 'stopped', ...doubt },
-      ),
-    failed: (error, job) =>
-      observe({ kind: 'failure', requestId: job?.id ?? 'jobs', error, task: job?.task ?? 'other' }),
-  })
-  const failed = (error: unknown) => observe({ kind: 'failure', requestId: 'keys', error })
-  const client = clientOfFunctions(versions.current.basePath, (request, caller) => respond(app, request, caller))
-  const { webhookNetworks = [] } = options
-  const deliveries = openDeliveries(
-    { catalog, storage, server, now, paused, observe, versions, client },
-    addressPolicy(webhookNetworks),
-  )
-  const keyUses = noteUses(storage.keys, now, failed, paused)
   const running = new RunningRequests()
   const authenticate = authenticator({
-    findKey: (hash) => storage.keys.find(hash),
+    findKey: async (hash) => (await storage.keys.find(hash)) ?? served?.findKey(hash),
     verifyToken: options.jwt === undefined ? undefined : verifyBy(options.jwt, { now, observe }),
     hasOwn: options.authenticate !== undefined,
     now,
-    used: keyUses.note,
+    used: (key, tenant) => (tenant === undefined ? parts.keyUses.note(key) : served?.noteUse(tenant, key)),
   })
   const authenticateOwn = options.authenticate && ownAuthenticator(options.authenticate, options.authenticateTimeout)
-  const streams =
-    storage.events &&
-    new EventStreams({
-      ...{ authenticate, authenticateOwn, now, paused, observe, store: storage.events, secret: storage.cursorSecret },
-      failed: (error) => observe({ kind: 'failure', requestId: 'events', error, task: 'other' }),
-      perCaller: catalog.limits.events.streams,
-      places: options.streamPlaces,
-    })
-  const app: AppServices = {
-    catalog,
+  const services: SharedParts['services'] = {
     versions,
-    storage,
-    runner,
-    files,
     authenticate,
     authenticateOwn,
-    streams,
     revocations: new Revocations(),
     onRevoked: options.onRevoked,
     maintenance,
@@ -173,25 +132,37 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
     running,
     webhookNetworks,
   }
-  return {
-    catalog,
-    server,
+  const shared: SharedParts = {
+    ...{ services, server, paused, streamPlaces: options.streamPlaces },
+    addressPolicy: addressPolicy(webhookNetworks),
+  }
+  const failed = (error: unknown) => observe({ kind: 'failure', requestId: 'tenants', error, task: 'other' })
+  const served: OpenTenants | undefined =
+    tenants && serveTenants({ tenants, registry: storage.tenants, catalog, shared, now, paused, failed })
+  const own = operatorsOf(catalog) ?? catalog
+  const parts = openParts(shared, {
+    catalog: own,
     storage,
-    runner,
-    files,
-    keyUses,
-    maintenance,
-    deliveries: deliveries?.worker,
+    authenticate,
+    authenticateOwn,
+    tenant: undefined,
+    tenants: served,
+  })
+  const { app, runner, files, keyUses, deliveries, streams } = parts
+  return {
+    ...{ catalog, server, storage, runner, files, keyUses, maintenance, deliveries },
     respond: (request, caller) => respond(app, request, caller),
     refuse: (error, request) => earlyRefusal(options.cors, error, request),
     forgetKeys() {
       authenticate.forget()
       streams?.recheck()
+      served?.recheck()
     },
     idle: () => running.idle(),
     stop() {
       app.state.stopping = true
       streams?.close()
+      served?.stop()
     },
     async close() {
       // What is waited for here, such as the pause after a batch, keeps no process alive by itself.
@@ -199,12 +170,11 @@ export function assemble(catalog: Catalog, storage: Storage, options: AssemblyOp
       try {
         app.state.stopping = true
         streams?.close()
+        served?.stop()
         await running.idle()
         await maintenance.close()
-        await deliveries?.close()
-        await runner.close()
-        await keyUses.close()
-        await storage.close()
+        await served?.close()
+        await parts.close()
         rates?.close()
       } finally {
         clearInterval(alive)

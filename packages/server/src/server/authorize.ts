@@ -1,11 +1,11 @@
 /** The function `authorize` of a declaration, which refuses requests before their body is read (AUT-12). */
-import { AbandonedFunction, awaitDeclared } from 'resourced-contract/model/awaited-function'
+
 import { type InterfaceDeclaration, ruleCodeForm } from 'resourced-contract/model/declaration'
-import { FunctionFault } from 'resourced-contract/model/declared-function'
+import { AbandonedFunction, awaitDeclared, FunctionFault } from 'resourced-contract/model/declared-function'
 import type { AuthorizationRequest } from 'resourced-contract/model/declared-functions'
 import { storedResource } from 'resourced-contract/model/resource'
 import { Fault, fault, issue } from 'resourced-contract/spec/faults'
-import { type Asked, collectionsAskedFor } from '../plan/select.ts'
+import { type Asked, collectionsAskedFor } from '../plan/plan-grants.ts'
 import type { Input } from '../request/input.ts'
 import { actionsOf, isHistoryOf, type Target } from '../request/target.ts'
 import type { Addressed, Authorized } from './stages.ts'

@@ -11,7 +11,7 @@ import { Compressor } from './compressor.ts'
 /** Compresses a response if the client takes that, as the server does. */
 async function encode(compressor: Compressor, request: HttpRequest, response: HttpResponse, caller: string) {
   const coding = compressor.choose(request, response)
-  return coding === undefined ? response : compressor.compress(request, response, coding, caller)
+  return coding === undefined ? response : compressor.compress(request, response, coding, { caller })
 }
 
 const mebibyte = 1_048_576

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import { type Coding, compressedTag, type Encoding, encodingsFor } from 'resourced-contract/fields/accept-encoding'
 import { type HttpRequest, type HttpResponse, isFile, isStream } from '../http/message.ts'
-import { FairTurns } from '../storage/fair-turns.ts'
+import { FairTurns, type TurnOwner } from '../storage/fair-turns.ts'
 import { BoundedMap } from '../storage/sql/bounded-map.ts'
 
 /** Longer bodies are compressed, in bytes. */
@@ -86,14 +86,19 @@ export class Compressor {
   /**
    * Compresses a response under a tag of its own.
    *
-   * @param caller whose responses take turns with those of others
+   * @param owner whose responses take turns with those of others
    * @throws StorageFault `crowded`, `abandoned`
    */
-  async compress(request: HttpRequest, response: HttpResponse, coding: Coding, caller: string): Promise<HttpResponse> {
+  async compress(
+    request: HttpRequest,
+    response: HttpResponse,
+    coding: Coding,
+    owner: TurnOwner,
+  ): Promise<HttpResponse> {
     const body = String(response.body)
     const known = this.#remembered.get(coding + body)
     if (known !== undefined) return compressed(response, coding, known)
-    return this.#turns.run(caller, () => this.#compress(response, coding, body), request.abandoned?.())
+    return this.#turns.run(owner, () => this.#compress(response, coding, body), request.abandoned?.())
   }
 
   #encodingsFor(accepted: string | undefined): readonly Encoding[] {

@@ -10,7 +10,6 @@ import { type Cors, readCors } from '../http/cors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import type { JwtOptions } from '../policy/jwt-settings.ts'
 import type { AuthenticateOption, CallerInput } from '../policy/own-credentials.ts'
-import type { Storage } from '../storage/storage.ts'
 import { completeVersions, type Versions } from '../versions/versions.ts'
 import { type Application, assemble } from './app.ts'
 import { clientAs } from './client-as.ts'
@@ -20,7 +19,8 @@ import { readJwt } from './jwt.ts'
 import { type LogOption, readLog } from './observe/app-log.ts'
 import type { Metrics } from './observe/metrics.ts'
 import type { Observation, Observe } from './observe/observe.ts'
-import { type DatabaseOptions, openStorage } from './open-database.ts'
+import type { DatabaseOptions } from './open-database.ts'
+import { openServed, type ServedDatabase } from './open-served-database.ts'
 import { type ConsoleOption, readConsole } from './pages/console-settings.ts'
 import type { RateOptions } from './rates/rate-limiter.ts'
 
@@ -107,11 +107,11 @@ export interface App {
  */
 export function createApp(declaration: InterfaceDeclaration, options: AppOptions = {}): App {
   const { versions, cors, observe, open, start } = prepareApp(declaration, options)
-  const storage = open()
+  const database = open()
   const { respond, ...app } =
-    storage instanceof Promise
-      ? deferredApp(storage.then(start), cors, observe)
-      : { ...start(storage), async ready() {} }
+    database instanceof Promise
+      ? deferredApp(database.then(start), cors, observe)
+      : { ...start(database), async ready() {} }
   let closed: Promise<void> | undefined
   return {
     basePath: versions.basePath,
@@ -132,9 +132,9 @@ interface PreparedApp {
   readonly cors: Cors | undefined
   readonly observe: Observe
   /** Opens the database; synchronously if it is a file or in memory. */
-  open(): Storage | Promise<Storage>
+  open(): ServedDatabase | Promise<ServedDatabase>
   /** Begins to answer requests and to run jobs. */
-  start(storage: Storage): Application
+  start(database: ServedDatabase): Application
 }
 
 /**
@@ -174,14 +174,16 @@ export function prepareApp(declaration: InterfaceDeclaration, options: AppOption
     cors,
     observe,
     open: () =>
-      openStorage({ ...rest, database }, catalog, {
+      openServed({ ...rest, database }, catalog, {
         migrate,
+        now,
+        failed: (error) => observe({ kind: 'failure', requestId: 'tenants', error, task: 'other' }),
         onCommit: (metrics ?? rest.observe) && ((commit) => observe({ kind: 'commit', ...commit })),
         onReplica: (news) => observe({ kind: 'replica', ...news }),
       }),
-    start(storage) {
+    start(opened) {
       const readMetrics = metrics?.read
-      const app = assemble(catalog, storage, { ...rest, observe, now, versions, cors, jwt, console, readMetrics })
+      const app = assemble(catalog, opened, { ...rest, observe, now, versions, cors, jwt, console, readMetrics })
       void app.runner.maintain()
       return app
     },

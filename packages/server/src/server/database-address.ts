@@ -12,7 +12,6 @@ const engines = {
 /** The database of a server to which none is named. */
 export const defaultDatabase = 'sqlite:.resourced/data.db'
 
-/** The name of an engine. */
 export type EngineName = keyof typeof engines
 
 /** The engine of an address; `undefined`: it is not understood. */

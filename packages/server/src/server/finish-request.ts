@@ -1,17 +1,21 @@
 /** The end of every request: problems, common header fields, and the report to its observers. */
 import { randomUUID } from 'node:crypto'
-import { pathWithoutCredentials } from 'resourced-contract/model/credentials'
+import { pathWithoutCredentials } from 'resourced-contract/model/text'
 import { Fault, fault } from 'resourced-contract/spec/faults'
 import { type Cors, withCors } from '../http/cors.ts'
 import { type HttpRequest, type HttpResponse, splitTarget } from '../http/message.ts'
+import { refusedCredential } from '../policy/authenticate.ts'
 import { problem } from '../reply/problem.ts'
 import { StorageFault } from '../storage/storage.ts'
 import { addNotice } from '../versions/versions.ts'
 import type { Answered, Reached } from './stages.ts'
 
 /** The problem for a thrown value of any kind (ERR-4). Failures of the server are reported with their cause. */
-export function problemOf({ app, requestId, instance }: Reached, error: unknown): HttpResponse {
-  const refusal = toFault(error)
+export function problemOf({ app, caller, requestId, instance }: Reached, error: unknown): HttpResponse {
+  const found = toFault(error)
+  // The key of a tenant that is gone is gone too.
+  const isOfGone = found.code === 'UNKNOWN_TENANT' && caller?.tenant !== undefined
+  const refusal = isOfGone ? toFault(refusedCredential({ credential: 'key', reason: 'revoked' })) : found
   // Limits, overload and maintenance refuse requests on purpose, and an abandoned request has no client.
   const isMeant = (refusal === error && refusal.status === 503) || isRefusedRead(error)
   if (refusal.status >= 500 && !isMeant) app.observe({ kind: 'failure', requestId, error })
@@ -20,7 +24,20 @@ export function problemOf({ app, requestId, instance }: Reached, error: unknown)
 
 /** Adds the header fields that every response has, and reports the request as answered. */
 export function finish({ reached, response: made }: Answered): HttpResponse {
-  const { app, request, requestId, instance: path, started, timing, span, route, version, caller, rate } = reached
+  const {
+    app,
+    request,
+    requestId,
+    instance: path,
+    started,
+    timing,
+    span,
+    route,
+    version,
+    caller,
+    rate,
+    tenant,
+  } = reached
   if (reached.versionNotice !== undefined) addNotice(made, reached.versionNotice)
   const response = withCommonHeaders(app.cors, request, requestId, made)
   if (rate !== undefined) {
@@ -32,7 +49,11 @@ export function finish({ reached, response: made }: Answered): HttpResponse {
   const { status, code } = response
   span?.end({ route, status, code, stages: timing?.stages ?? [] })
   const duration = performance.now() - started
-  app.observe({ kind: 'request', requestId, method, path, version, route, status, code, caller: caller?.id, duration })
+  const of = typeof tenant === 'string' ? tenant : undefined
+  // biome-ignore format: what arrived, what was answered, and by whom it was asked
+  app.observe({
+    kind: 'request', requestId, method, path, version, route, status, code, duration, tenant: of, caller: caller?.id,
+  })
   return response
 }
 
@@ -83,6 +104,8 @@ export function toFault(error: unknown): Fault {
     const detail = 'Too many slow reads are waiting. Wait for the responses to your own, then try again.'
     return fault('OVERLOADED', { detail, headers: { 'Retry-After': '2' } })
   }
+  // It was deleted after the request had found it.
+  if (error.kind === 'missing') return fault('UNKNOWN_TENANT')
   if (error.kind === 'busy' || error.kind === 'abandoned')
     return fault('OVERLOADED', { detail: 'Try again shortly.', headers: { 'Retry-After': '1' } })
   if (error.kind === 'uncertain') {

@@ -31,11 +31,13 @@ import {
   type Target,
 } from '../request/target.ts'
 import { StorageFault } from '../storage/storage.ts'
-import { chooseVersion } from '../versions/choose-version.ts'
-import { isLeaving, isRetired, noticeOf, retiredResponse } from '../versions/versions.ts'
+import { chooseVersion, isLeaving, isRetired, noticeOf, retiredResponse } from '../versions/versions.ts'
 import { isFunction } from './client-as.ts'
+import { enterTenant } from './enter-tenant.ts'
 import { toFault } from './finish-request.ts'
-import type { Accepted, Addressed, AppServices, Arrived, Authenticated, Located, Rated } from './stages.ts'
+import { maintenanceFault } from './maintenance.ts'
+import type { Changes } from './rates/rate-limiter.ts'
+import type { Accepted, Addressed, AppServices, Arrived, Authenticated, Entered, Located, Rated } from './stages.ts'
 
 /** 414. Finds the version and the address: callers without a credential learn nothing of them. */
 export function locate(arrived: Arrived): Located {
@@ -109,7 +111,10 @@ export async function authenticate(located: Located): Promise<Authenticated | Ht
   }
   const versionMoment = isLeaving(choice.version) ? app.now() : 0
   const versionNotice = choice.known ? noticeOf(app.versions, choice, instance, versionMoment) : undefined
-  return { ...located, caller, versionMoment, versionNotice }
+  const tenant = app.tenants?.nameOf(caller)
+  // The name of a tenant has no control characters.
+  const account = app.tenants === undefined ? caller.id : `${tenant ?? ''}\n${caller.id}`
+  return { ...located, caller, tenant, account, versionMoment, versionNotice }
 }
 
 /**
@@ -159,8 +164,7 @@ async function page({ app, choice, query, request }: Located, target: PageTarget
 
 /** @throws Fault MAINTENANCE */
 function refuseInMaintenance({ maintenance: { current } }: AppServices): void {
-  if (current === undefined) return
-  throw fault('MAINTENANCE', { detail: current.message, headers: { 'Retry-After': String(current.retryAfter) } })
+  if (current !== undefined) throw maintenanceFault(current)
 }
 
 /** Reports and counts a failed authentication, and gives what to throw for it. */
@@ -173,19 +177,15 @@ async function countFailure({ app, request, requestId }: Located, error: unknown
 
 /** Counts the request (LIM-1). Calls in process are the program's own, and are not counted. */
 export async function countRequest(authenticated: Authenticated): Promise<Rated> {
-  const { app, caller, found, givenCaller, request } = authenticated
+  const { app, account, found, givenCaller, request, tenant } = authenticated
   const rates = givenCaller === undefined ? app.rates : undefined
-  return { ...authenticated, rate: rates && (await rates.admit(caller.id, found, request.method)) }
+  return { ...authenticated, rate: rates && (await rates.admit(account, found, request.method, tenant ?? undefined)) }
 }
 
-/**
- * Counts the records that a request changes, after its body is read (LIM-1): 429.
- *
- * @param hasHappened they are changed already
- */
-export async function countChanges<T extends Rated>(rated: T, records: number, hasHappened = false): Promise<T> {
-  const { app, caller, rate: before } = rated
-  const counted = before && records > 0 ? await app.rates?.change(caller.id, records, hasHappened) : undefined
+/** Counts what a request changes, after its body is read (LIM-1): 429, or 413 if it would never pass. */
+export async function countChanges<T extends Rated>(rated: T, changes: Changes): Promise<T> {
+  const { app, account, rate: before } = rated
+  const counted = before && changes.records > 0 ? await app.rates?.change?.(account, changes) : undefined
   if (before === undefined || counted === undefined) return rated
   const { policy, limits, refusal } = counted
   return {
@@ -196,17 +196,25 @@ export async function countChanges<T extends Rated>(rated: T, records: number, h
 
 /**
  * 429 beyond a quota (LIM-1), 429 and 503 while the caller has too many responses to read (LIM-6), 503 (OPS-2). Then
- * the version: 400 for versions that contradict each other (VER-1), 410 or 308 for a retired one (VER-4). Then the
- * address: 400, 404, 405.
+ * 403 without a tenant (TEN-1).
  */
-export function requireAddress(rated: Rated): Addressed | HttpResponse {
-  const { app, caller, choice, found, givenCaller, instance, rate, request, versionMoment } = rated
+export function enter(rated: Rated): Entered | Promise<Entered> {
+  const { app, account, givenCaller, rate, request } = rated
   if (rate?.refusal !== undefined) throw rate.refusal
-  const unread = request.reserve?.(caller.id, 0, true)
+  const unread = request.reserve?.(account, 0, true)
   if (unread !== undefined) throw unread
   // A server that stops lets running functions finish.
   if (givenCaller === undefined || !isFunction(givenCaller)) requireRunning(app)
-  rated.timing?.mark('auth')
+  return app.versions.stored.tenants === undefined ? rated : enterTenant(rated)
+}
+
+/**
+ * The version: 400 for versions that contradict each other (VER-1), 410 or 308 for a retired one (VER-4). Then the
+ * address: 400, 404, 405.
+ */
+export function requireAddress(entered: Entered): Addressed | HttpResponse {
+  const { app, choice, found, instance, request, versionMoment } = entered
+  entered.timing?.mark('auth')
   // `OPTIONS *`: every method that some address supports (OPT-2).
   if (request.target === '*') {
     return { status: 200, headers: { Allow: everyMethod.join(', '), 'Cache-Control': 'no-store' }, body: undefined }
@@ -219,7 +227,7 @@ export function requireAddress(rated: Rated): Addressed | HttpResponse {
   if (targetOf(found)?.kind === 'metrics' && app.readMetrics === undefined) {
     throw fault('NOT_FOUND', { detail: 'This server collects no metrics.' })
   }
-  return { ...rated, target: requireTarget(found, request.method, rated.basePath) }
+  return { ...entered, target: requireTarget(found, request.method, entered.basePath) }
 }
 
 /** Answers OPTIONS on an address: 403. Then 406. */

@@ -2,6 +2,7 @@
  * The maintenance switch (ERR-6). Every server polls the switch in the database, which all of them share; no
  * request waits for that. A server in maintenance is ready: a balancer that took it out would answer for it.
  */
+import { type Fault, fault } from 'resourced-contract/spec/faults'
 import type { Maintenance, Storage } from '../storage/storage.ts'
 import type { Observe } from './observe/observe.ts'
 
@@ -9,7 +10,7 @@ import type { Observe } from './observe/observe.ts'
 export interface MaintenanceWatch {
   /** The message to clients; `undefined`: maintenance is off. */
   readonly current: Maintenance | undefined
-  /** Reads the switch now, besides the regular polls. Never rejects. */
+  /** Reads the switch now, besides the regular polls. */
   poll(): Promise<void>
   /** Ends polling. */
   close(): Promise<void>
@@ -29,10 +30,8 @@ interface WatchOptions {
 const everyMinute = 60_000
 
 /** Begins to poll the switch. While it cannot be read, the last state holds. */
-export function watchMaintenance({ storage, now, observe, interval = 500 }: WatchOptions): MaintenanceWatch {
+export function watchMaintenance({ storage, now, observe, interval }: WatchOptions): MaintenanceWatch {
   let quietUntil = Number.NEGATIVE_INFINITY
-  let timer: NodeJS.Timeout | undefined
-  let closed = false
 
   const update = (found: Maintenance | undefined) => {
     if (isSame(found, watch.current)) return
@@ -42,7 +41,6 @@ export function watchMaintenance({ storage, now, observe, interval = 500 }: Watc
   }
 
   const readOnce = async () => {
-    if (closed) return
     try {
       update(await storage.maintenance.read())
     } catch (error) {
@@ -52,21 +50,43 @@ export function watchMaintenance({ storage, now, observe, interval = 500 }: Watc
     }
   }
 
-  // One after the other: a late result must not replace a newer one.
-  let last = Promise.resolve()
-  const poll = () => {
-    last = last.then(readOnce)
-    return last
-  }
-
-  const pollLater = () => {
-    if (closed) return
-    timer = setTimeout(() => void poll().then(pollLater), interval)
-    timer.unref()
-  }
-
   const watch: { current: Maintenance | undefined } & MaintenanceWatch = {
     current: undefined,
+    ...pollSwitches(readOnce, interval),
+  }
+  update(storage.maintenanceFound)
+  return watch
+}
+
+/**
+ * Reads switches again and again until it is closed, one read after the other: a late result must not replace a newer
+ * one. A read that fails is followed by the next.
+ *
+ * @param interval milliseconds between two reads
+ */
+export function pollSwitches(read: () => Promise<void>, interval = 500): Pick<MaintenanceWatch, 'poll' | 'close'> {
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+  let last = Promise.resolve()
+  const poll = () => {
+    const next = last.then(async () => {
+      if (!closed) await read()
+    })
+    last = next.catch(() => {})
+    return next
+  }
+  const pollLater = () => {
+    if (closed) return
+    timer = setTimeout(
+      () =>
+        void poll()
+          .catch(() => {})
+          .then(pollLater),
+      interval,
+    ).unref()
+  }
+  pollLater()
+  return {
     poll,
     async close() {
       closed = true
@@ -74,11 +94,14 @@ export function watchMaintenance({ storage, now, observe, interval = 500 }: Watc
       await last
     },
   }
-  update(storage.maintenanceFound)
-  pollLater()
-  return watch
 }
 
-function isSame(one: Maintenance | undefined, other: Maintenance | undefined): boolean {
+/** What a request is refused with during maintenance. */
+export function maintenanceFault({ message, retryAfter }: Maintenance): Fault {
+  return fault('MAINTENANCE', { detail: message, headers: { 'Retry-After': String(retryAfter) } })
+}
+
+/** Whether two states of a switch are the same. */
+export function isSame(one: Maintenance | undefined, other: Maintenance | undefined): boolean {
   return one?.since === other?.since && one?.message === other?.message && one?.retryAfter === other?.retryAfter
 }

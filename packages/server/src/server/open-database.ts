@@ -1,18 +1,21 @@
 /** Opens the database that an address names. Only here and in database-address.ts are engines named. */
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { withoutCredentials } from 'resourced-contract/model/credentials'
 import type { Catalog } from 'resourced-contract/model/resource'
+import { operatorsOf } from 'resourced-contract/model/tenants'
+import { withoutCredentials } from 'resourced-contract/model/text'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
 import type {
   Administration,
   BackupOptions,
   CopyResult,
+  Host,
   OpenKeys,
   OpenMaintenance,
   OpenOptions,
 } from '../storage/administration/administration.ts'
-import { sqliteAdministration } from '../storage/sqlite/administration.ts'
+import { sqliteHost } from '../storage/sqlite/administration.ts'
+import { tenantFileOf } from '../storage/sqlite/file.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type EngineName, engineOf, isElsewhere, isInMemory } from './database-address.ts'
 
@@ -30,6 +33,8 @@ export interface DatabaseOptions {
   readonly databasePooler?: 'none' | 'transaction' | undefined
   /** Allows a database that can lose acknowledged changes in a power cut. */
   readonly databaseUnsafe?: boolean | undefined
+  /** The id of a tenant whose database is meant, beside that of the operators (TEN-2). */
+  readonly tenant?: string | undefined
 }
 
 /** A database that an address names. */
@@ -39,22 +44,26 @@ interface Database {
   /** `undefined`: it is a server, or in memory. */
   readonly file: string | undefined
   administer(): Administration | Promise<Administration>
+  /** The database together with those of its tenants. */
+  host(): Host | Promise<Host>
 }
 
 /** The table of engines. Another engine is another row, here and in database-address.ts. */
 const engines: Readonly<Record<EngineName, (options: DatabaseOptions) => Database>> = {
-  sqlite({ database }) {
+  sqlite({ database, tenant }) {
     const path = /^sqlite:(?:\/\/)?(.+)$/.exec(database)?.[1] ?? ''
     if (isFolder(path)) {
       throw new ConfigurationError(`${path} is a folder. Name a file, such as sqlite:${join(path, 'data.db')}.`)
     }
+    const file = tenant === undefined ? path : tenantFileOf(path, tenant)
     return {
-      place: path,
-      file: isInMemory(database) ? undefined : resolve(path),
-      administer: () => sqliteAdministration(path),
+      place: file,
+      file: isInMemory(database) ? undefined : resolve(file),
+      administer: () => sqliteHost(path).administer(tenant),
+      host: () => sqliteHost(path),
     }
   },
-  postgres({ database, option, databaseReplica, databasePool, databasePooler, databaseUnsafe }) {
+  postgres({ database, option, databaseReplica, databasePool, databasePooler, databaseUnsafe, tenant }) {
     if (databaseReplica !== undefined && !isElsewhere(databaseReplica)) {
       throw new UsageError('The address of the replica is not understood. Use postgres://USER@HOST:5432/DATABASE.')
     }
@@ -68,7 +77,11 @@ const engines: Readonly<Record<EngineName, (options: DatabaseOptions) => Databas
       file: undefined,
       async administer() {
         const { postgresAdministration } = await import('../storage/postgres/administration.ts')
-        return postgresAdministration(options)
+        return postgresAdministration(options, tenant)
+      },
+      async host() {
+        const { postgresHost } = await import('../storage/postgres/administration.ts')
+        return postgresHost(options)
       },
     }
   },
@@ -103,9 +116,23 @@ export async function administer(database: DatabaseOptions): Promise<Administrat
 }
 
 /**
- * Opens a database for a catalog; synchronously if it is a file.
+ * The database that an address names, together with those of its tenants; synchronously if they are files.
  *
  * @throws ConfigurationError if the address is not understood
+ */
+export function openHost(database: DatabaseOptions): Host | Promise<Host> {
+  return databaseAt(database).host()
+}
+
+/** What the database at an address holds of an interface: with tenants, all but theirs (TEN-2). */
+export function catalogAt({ tenant }: DatabaseOptions, catalog: Catalog): Catalog {
+  return tenant === undefined ? (operatorsOf(catalog) ?? catalog) : catalog
+}
+
+/**
+ * Opens a database with the records of a catalog; synchronously if it is a file.
+ *
+ * @throws ConfigurationError if the address is not understood, or names the database of operators
  * @throws MigrationRefused if the database does not fit the catalog, and may not be changed
  */
 export function openStorage(
@@ -113,6 +140,9 @@ export function openStorage(
   catalog: Catalog,
   options: OpenOptions = {},
 ): Storage | Promise<Storage> {
+  if (catalogAt(database, catalog) !== catalog) {
+    throw new ConfigurationError('The declaration has tenants, and the database of which tenant is meant is not said.')
+  }
   const administration = databaseAt(database).administer()
   if (administration instanceof Promise) return administration.then(({ open }) => open(catalog, options))
   return administration.open(catalog, options)

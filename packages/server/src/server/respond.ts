@@ -7,14 +7,14 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Coding } from 'resourced-contract/fields/accept-encoding'
-import { pathWithoutCredentials } from 'resourced-contract/model/credentials'
-import { historyCollection } from 'resourced-contract/model/names'
+import { hasRecording } from 'resourced-contract/model/resource'
+import { pathWithoutCredentials } from 'resourced-contract/model/text'
 import { fault } from 'resourced-contract/spec/faults'
 import { metricsType } from 'resourced-contract/spec/media-types'
 import { type FileBody, type HttpRequest, type HttpResponse, isFile, isStream, splitTarget } from '../http/message.ts'
-import { applyRange } from '../http/ranges.ts'
+import { applyRange } from '../http/preconditions.ts'
 import type { Outcome } from '../plan/outcome.ts'
-import { outcomeFromStored } from '../plan/outcome-from-stored.ts'
+import { outcomeFromStored } from '../plan/outcome.ts'
 import type { CreateWebhook, Plan } from '../plan/plan.ts'
 import { planRequest } from '../plan/plan-request.ts'
 import { redactError, writeOnlyTexts } from '../plan/redact-error.ts'
@@ -27,7 +27,7 @@ import type { Storage } from '../storage/storage.ts'
 import { askAboutOperations, askAboutRelated, askAuthorize } from './authorize.ts'
 import { compressedMethods } from './compressor.ts'
 import { finish, problemOf } from './finish-request.ts'
-import { accept, authenticate, countChanges, countRequest, locate, requireAddress } from './gates.ts'
+import { accept, authenticate, countChanges, countRequest, enter, locate, requireAddress } from './gates.ts'
 import { Timing } from './observe/observe.ts'
 import { beginTrace, isTraced } from './observe/tracing.ts'
 import type { Answered, AppServices, Arrived, Authorized, Reached } from './stages.ts'
@@ -79,6 +79,7 @@ async function answer(arrived: Arrived): Promise<Answered> {
     return { reached: progress.reached, response: problemOf(progress.reached, error) }
   } finally {
     progress.reached.endRevocation?.()
+    progress.reached.leave?.()
   }
 }
 
@@ -96,13 +97,17 @@ async function pass(arrived: Arrived, progress: Progress): Promise<HttpResponse>
   progress.reached = authenticated
   const rated = await countRequest(authenticated)
   progress.reached = rated
-  const addressed = requireAddress(rated)
+  const entering = enter(rated)
+  // Without tenants nothing is awaited.
+  const entered = entering instanceof Promise ? await entering : entering
+  progress.reached = entered
+  const addressed = requireAddress(entered)
   if ('status' in addressed) return addressed
   progress.reached = addressed
   const authorized = accept(addressed)
   if ('status' in authorized) return authorized
   progress.reached = authorized
-  const { authorize } = arrived.app.catalog
+  const { authorize } = entered.app.catalog
   if (authorize !== undefined) await askAuthorize(authorized, authorize)
   return await carryOut(authorized, progress)
 }
@@ -115,8 +120,9 @@ async function carryOut(authorized: Authorized, progress: Progress): Promise<Htt
   const reading = { request, target, version, query, knownQueries: app.knownQueries, isStream: form === 'stream' }
   const read = readWithoutBody(reading) ?? (await readWithBody(reading))
   timing?.mark('read')
-  const changes = changesIn(read)
-  if (changes > 0) {
+  const records = app.rates?.change === undefined ? 0 : changesIn(read)
+  if (records > 0) {
+    const changes = read.kind === 'transaction' ? { records, operations: read.operations } : { records }
     const counted = await countChanges(authorized, changes)
     progress.reached = counted
     if (counted.rate?.refusal !== undefined) throw counted.rate.refusal
@@ -143,8 +149,9 @@ async function carryOut(authorized: Authorized, progress: Progress): Promise<Htt
     request, path, query: authorized.query, instance, requestId, files, prefersLinks: form === 'links',
   }
   const planned = planRequest(context, target, input)
-  // The history of a record names the request of each change.
-  const isNamed = catalog.system.has(historyCollection) && 'caller' in planned
+  // Events and revisions name the request of each change.
+  const isNamed = 'caller' in planned && hasRecording(catalog)
+  if (planned.kind === 'create-key') await app.tenant?.addKey(planned.hash)
   const plan = isNamed ? { ...planned, request: { id: requestId, version: versionCatalog.version } } : planned
   timing?.mark('plan')
   const stored = await run(authorized, plan.kind === 'create-webhook' ? await fromNow(app.storage, plan) : plan)
@@ -154,7 +161,9 @@ async function carryOut(authorized: Authorized, progress: Progress): Promise<Htt
   if (!changesNothing.has(plan.kind)) await followUp(authorized, plan, outcome)
   // How many records match a filter is known afterwards. One of them is counted already.
   const isByFilter = plan.kind === 'delete-matching' || plan.kind === 'update-matching'
-  if (isByFilter && 'count' in outcome) await countChanges(authorized, (outcome.count ?? 1) - 1, true)
+  if (isByFilter && 'count' in outcome) {
+    await countChanges(authorized, { records: (outcome.count ?? 1) - 1, hasHappened: true })
+  }
   const response = represent(plan, outcome, context)
   if (isFile(response.body)) await requireFile(app, plan, response.body, now)
   timing?.mark('reply')
@@ -176,14 +185,16 @@ function callerResponse({ app, caller, versionCatalog }: Authorized): HttpRespon
  * @throws Fault FORBIDDEN unless the caller is an administrator
  */
 async function metricsResponse({ app, caller }: Authorized): Promise<HttpResponse> {
-  if (!isAdministrator(caller)) throw fault('FORBIDDEN', { detail: 'Only administrators may read the metrics.' })
+  // With tenants, administrators are of a tenant, and only operators get here.
+  if (app.tenants === undefined && !isAdministrator(caller))
+    throw fault('FORBIDDEN', { detail: 'Only administrators may read the metrics.' })
   const headers = { 'Content-Type': metricsType, 'Cache-Control': 'no-store' }
   return { status: 200, headers, body: (await app.readMetrics?.()) ?? '' }
 }
 
 /** Runs a plan. Errors are logged, so values of `writeOnly` fields are taken out of them (SEC-3). */
-function run({ app: { storage }, caller, request }: Authorized, plan: Plan): Promise<Outcome> {
-  const running = storage.run(plan, { callerId: caller.id, abandoned: request.abandoned })
+function run({ app: { storage }, account, request }: Authorized, plan: Plan): Promise<Outcome> {
+  const running = storage.run(plan, { callerId: account, abandoned: request.abandoned })
   if (changesNothing.has(plan.kind)) return running
   return running.catch((error: unknown) => {
     throw redactError(error, secretsOf(plan))
@@ -233,13 +244,15 @@ function codingFor({ app, request, found }: Reached, response: HttpResponse): Co
 }
 
 async function compress(
-  { app, request, caller }: Reached,
+  { app, request, account }: Reached,
   response: HttpResponse,
   coding: Coding,
   reserved: boolean,
 ): Promise<HttpResponse> {
-  const encoded = await app.compressor.compress(request, response, coding, caller?.id ?? request.address)
-  if (reserved && caller !== undefined) request.reserve?.(caller.id, (encoded.body as Uint8Array).length, false)
+  const encoded = await app.compressor.compress(request, response, coding, {
+    ...{ tenant: app.tenant?.id, caller: account ?? request.address },
+  })
+  if (reserved && account !== undefined) request.reserve?.(account, (encoded.body as Uint8Array).length, false)
   return encoded
 }
 
@@ -253,12 +266,12 @@ const countedFrom = 16_384
  * @returns whether they are counted
  * @throws Fault ANSWERS_UNREAD, OVERLOADED
  */
-function reserveBytes({ caller, request: { method, reserve } }: Reached, { body }: HttpResponse): boolean {
-  if (caller === undefined || reserve === undefined || body === undefined || isFile(body) || isStream(body))
+function reserveBytes({ account, request: { method, reserve } }: Reached, { body }: HttpResponse): boolean {
+  if (account === undefined || reserve === undefined || body === undefined || isFile(body) || isStream(body))
     return false
   if (body.length < countedFrom) return false
   const mayRefuse = method === 'GET' || method === 'HEAD' || method === 'QUERY'
-  const refusal = reserve(caller.id, Buffer.byteLength(body), mayRefuse)
+  const refusal = reserve(account, Buffer.byteLength(body), mayRefuse)
   if (refusal !== undefined) throw refusal
   return true
 }

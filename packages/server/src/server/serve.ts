@@ -2,7 +2,6 @@
 import { join } from 'node:path'
 import { addressPolicy } from 'resourced-contract/model/address-policy'
 import type { Catalog } from 'resourced-contract/model/resource'
-import { ConfigurationError } from 'resourced-contract/spec/configuration-error'
 import { readCors } from '../http/cors.ts'
 import { MigrationRefused, type MigrationStep } from '../storage/migration/migration-step.ts'
 import { onlyVersion, type Versions } from '../versions/versions.ts'
@@ -12,15 +11,18 @@ import { liveApp } from './live-app.ts'
 import {
   type CertificateFiles,
   type CertificatePair,
+  certificateFor,
   localCertificate,
   readCertificate,
   watchCertificate,
 } from './node/certificates.ts'
 import { createNodeServer } from './node/listener.ts'
-import { collectMetrics, createMetricsServer } from './observe/metrics.ts'
+import { createMetricsServer } from './node/metrics-server.ts'
+import { collectMetrics } from './observe/metrics.ts'
 import type { Observe } from './observe/observe.ts'
 import { loadTracing } from './observe/tracing.ts'
-import { administer, type DatabaseOptions, openStorage } from './open-database.ts'
+import { administer, catalogAt, type DatabaseOptions } from './open-database.ts'
+import { openServed, refusalOfTenants } from './open-served-database.ts'
 import { readConsole } from './pages/console-settings.ts'
 import { loadRedis } from './rates/redis-counter.ts'
 import type { Settings } from './settings.ts'
@@ -104,13 +106,15 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   }
   const open = async (catalog: Catalog, versions: Versions) => {
     await thread?.writer?.opened()
-    const storage = await openStorage(options, catalog, {
+    const opened = await openServed(options, catalog, {
       migrate: options.migrate,
+      failed: (error) => observe({ kind: 'failure', requestId: 'tenants', error, task: 'other' }),
+      wakes: thread?.isFirst,
       onCommit: (commit) => metrics.observe({ kind: 'commit', ...commit }),
       onReplica: (news) => observe({ kind: 'replica', ...news }),
       writer: thread?.writer,
     })
-    return assemble(catalog, storage, {
+    return assemble(catalog, opened, {
       versions,
       observe,
       cors,
@@ -120,12 +124,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       redis: options.redis,
       counter: thread?.counter,
       streamPlaces: thread?.streamPlaces,
-      onRevoked: thread?.announceRevocation,
+      onRevoked: thread && (() => thread.main.call('revoked')),
       rateLimitOnFailure: options.rateLimitOnFailure,
       requireHttps: options.http !== true || trustProxy,
       development: options.development,
       webhookNetworks: options.webhookNetwork,
-      readMetrics: thread?.readMetrics ?? metrics.read,
+      readMetrics: thread === undefined ? metrics.read : () => thread.main.call('metrics'),
     })
   }
   const app = liveApp(await open(catalog, versions))
@@ -147,7 +151,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const place = await thread?.join({ metrics: metrics.report, forgetKeys: () => app.current.forgetKeys() })
     metricsUrl ??= place?.metricsUrl
     origin = await server.listen(host, place?.port ?? port, place)
-    await thread?.listens(app.current.server)
+    await thread?.main.call('listens', app.current.server)
   } catch (error) {
     await metricsServer?.close()
     await app.close()
@@ -213,13 +217,15 @@ export async function migrateTo(
   mayLose: MayLose,
 ): Promise<readonly MigrationStep[]> {
   const { migrate } = await administer(database)
-  const planned = await migrate(catalog, 'additive')
+  const own = catalogAt(database, catalog)
+  const planned = await migrate(own, 'additive')
   if (planned.applied || planned.steps.length === 0) return planned.steps
-  if (!mayLose(planned.steps)) throw new MigrationRefused(planned.steps)
-  return (await migrate(catalog, 'all')).steps
+  // What tenants would replace is not asked about.
+  const refused = new MigrationRefused(planned.steps)
+  if (own !== catalog) throw refusalOfTenants(refused)
+  if (!mayLose(planned.steps)) throw refused
+  return (await migrate(own, 'all')).steps
 }
-
-const loopback = new Set(['127.0.0.1', '::1', 'localhost'])
 
 interface Certificate {
   readonly tls?: CertificatePair
@@ -229,23 +235,9 @@ interface Certificate {
 }
 
 async function certificate(options: ServeOptions): Promise<Certificate> {
-  const { http, host, tlsCert, tlsKey, trustProxy, folder = '.resourced' } = options
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new ConfigurationError('--tls-cert and --tls-key go together: give both, or neither for a local certificate.')
-  }
-  if (http === true && tlsCert !== undefined)
-    throw new ConfigurationError('--http and --tls-cert contradict each other.')
-  if (http === true && trustProxy !== true && !loopback.has(host)) {
-    throw new ConfigurationError(
-      `--http serves on loopback only, not on ${host}. ` +
-        'Leave --http out for HTTPS, or use --trust-proxy behind a proxy.',
-    )
-  }
-  if (tlsCert !== undefined && tlsKey !== undefined) {
-    const files = { cert: tlsCert, key: tlsKey }
-    return { tls: readCertificate(files), files }
-  }
-  if (http === true || trustProxy === true) return {}
-  const { cert, key, caFile } = await localCertificate(join(folder, 'tls'))
+  const files = certificateFor(options)
+  if (files === 'none') return {}
+  if (files !== 'local') return { tls: readCertificate(files), files }
+  const { cert, key, caFile } = await localCertificate(join(options.folder ?? '.resourced', 'tls'))
   return { tls: { cert, key }, caFile }
 }

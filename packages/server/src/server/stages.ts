@@ -12,9 +12,8 @@ import type { Caller } from '../policy/caller.ts'
 import type { AuthenticateOwn } from '../policy/own-credentials.ts'
 import type { KnownQueries } from '../request/list-query.ts'
 import type { AddressTarget, Found } from '../request/target.ts'
-import type { Storage } from '../storage/storage.ts'
-import type { Choice } from '../versions/choose-version.ts'
-import type { Version, VersionNotice, Versions } from '../versions/versions.ts'
+import type { Maintenance, Storage } from '../storage/storage.ts'
+import type { Choice, Version, VersionNotice, Versions } from '../versions/versions.ts'
 import type { Compressor } from './compressor.ts'
 import type { Documents } from './documents.ts'
 import type { MaintenanceWatch } from './maintenance.ts'
@@ -23,6 +22,7 @@ import type { RequestSpan } from './observe/request-span.ts'
 import type { AnswerPage } from './pages/page-server.ts'
 import type { RateDecision, RateLimiter } from './rates/rate-limiter.ts'
 import type { EventStreams } from './streams/event-streams.ts'
+import type { Lease } from './tenants/kept-open.ts'
 
 /** The request was received. */
 export interface Arrived {
@@ -50,7 +50,6 @@ export interface Located extends Arrived {
   /** The version that the request names. */
   readonly choice: Choice
   readonly found: Found
-  /** The catalog of the version. */
   readonly versionCatalog: Catalog
   /** The beginning of paths, before the collection: `/v1`. */
   readonly basePath: string
@@ -67,6 +66,10 @@ export interface Located extends Arrived {
 /** The caller is known. Only from here on, responses say something about the version and the address. */
 export interface Authenticated extends Located {
   readonly caller: Caller
+  /** The tenant that the caller names (TEN-1); `undefined`: none, `null`: by a claim that is no text. */
+  readonly tenant: string | null | undefined
+  /** For whom is counted what a caller uses: the caller's id, with tenants the tenant and the id. */
+  readonly account: string
   /** The moment by which the version is judged, in milliseconds since 1970; 0 for a version without an end. */
   readonly versionMoment: number
   /** `undefined`: the request names no version that exists. */
@@ -79,8 +82,14 @@ export interface Rated extends Authenticated {
   readonly rate: RateDecision | undefined
 }
 
+/** The request is in the database of its tenant, or in the only one. */
+export interface Entered extends Rated {
+  /** Ends the use of the tenant, after the response was made; left out: there are no tenants. */
+  readonly leave?: () => void
+}
+
 /** The address exists in the version, and supports the method. */
-export interface Addressed extends Rated {
+export interface Addressed extends Entered {
   readonly target: AddressTarget
 }
 
@@ -105,8 +114,34 @@ export interface Answered {
   readonly response: HttpResponse
 }
 
-/** What all requests of an application share. */
+/** The tenants of an application. */
+export interface Tenants {
+  /** The tenant that a caller's key or claim names; `undefined`: none, `null`: a claim that is no text. */
+  nameOf(caller: Caller): string | null | undefined
+  /**
+   * The application of a tenant, in use until the lease ends.
+   *
+   * @param changes whether the request changes something, which may create the tenant
+   * @throws Fault UNKNOWN_TENANT, TENANT_MIGRATING, or MAINTENANCE for a change
+   */
+  enter(name: string, changes: boolean): Promise<Lease<AppServices>>
+}
+
+/** The tenant that an application serves. */
+export interface OwnTenant {
+  readonly id: string
+  readonly name: string
+  addKey(hash: string): Promise<void>
+  /** Its maintenance (ERR-6); `undefined`: it is off. */
+  maintenance(): Maintenance | undefined
+}
+
+/** What all requests of an application share; with tenants, all requests of one tenant. */
 export interface AppServices {
+  /** The tenants that it serves beside its own database, that of operators; `undefined`: none, or it is one. */
+  readonly tenants: Tenants | undefined
+  /** The tenant that it is; `undefined`: it is none. */
+  readonly tenant: OwnTenant | undefined
   /** The catalog of the current version, in whose terms records are stored. */
   readonly catalog: Catalog
   readonly versions: Versions

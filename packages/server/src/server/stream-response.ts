@@ -5,7 +5,7 @@ import { fault } from 'resourced-contract/spec/faults'
 import { streamType } from 'resourced-contract/spec/media-types'
 import type { HttpResponse, StreamBody } from '../http/message.ts'
 import { planEvents } from '../plan/plan-events.ts'
-import { selectionOf } from '../plan/select.ts'
+import { selectionOf } from '../plan/plan-grants.ts'
 import type { Caller } from '../policy/caller.ts'
 import type { Selected } from '../request/list-query.ts'
 import type { Authorized } from './stages.ts'
@@ -24,7 +24,7 @@ interface Asked {
  * @throws StorageFault
  */
 export async function streamResponse(
-  { app, caller, choice, givenCaller, request, versionCatalog }: Authorized,
+  { account, app, caller, choice, givenCaller, request, versionCatalog }: Authorized,
   { selected, lastEventId }: Asked,
 ): Promise<HttpResponse> {
   const { catalog, streams } = app
@@ -45,6 +45,7 @@ export async function streamResponse(
       ? unopened
       : await streams.open({
           callerId: caller.id,
+          account,
           credential: streams.credentials.of(caller, request, givenCaller !== undefined),
           after,
           plan,

@@ -3,7 +3,6 @@ import type { Condition } from 'resourced-contract/model/declaration'
 import type { CallerView } from 'resourced-contract/model/declared-functions'
 import type { EventKind } from 'resourced-contract/model/event'
 
-/** Positions by the kinds of events. */
 export type KindPositions = { readonly [Kind in EventKind]?: number }
 
 /** The functions of a resource. */
@@ -66,6 +65,39 @@ export type DeliveryEnd =
   | { readonly status: 'pending'; readonly next: number; readonly answer?: DeliveryAnswer }
   | { readonly status: 'succeeded' | 'failed' | 'discarded'; readonly answer: DeliveryAnswer }
 
+/** What a consumer has to be given. */
+export interface FanOut {
+  readonly consumer: string
+  /** The kinds that the consumer had. */
+  readonly kinds: KindPositions | undefined
+  /** The position that the consumer had. */
+  readonly from: number
+  /** Its next position. */
+  readonly to: number
+  readonly deliveries: readonly NewDelivery[]
+  readonly now: number
+}
+
+/** Which deliveries a server claims. */
+export interface Claim {
+  readonly consumer: string
+  /** The server that claims them. */
+  readonly server: string
+  readonly limit: number
+  readonly now: number
+  /** When others may claim them. */
+  readonly until: number
+}
+
+/** The end of an attempt. */
+export interface Ending {
+  readonly consumer: string
+  readonly server: string
+  readonly delivery: Pick<ClaimedDelivery, 'id' | 'collection' | 'record' | 'attempts'>
+  readonly end: DeliveryEnd
+  readonly now: number
+}
+
 /** Deliveries of events. Times are in milliseconds since 1970. */
 export interface DeliveryStore {
   /** The active consumers. */
@@ -79,30 +111,11 @@ export interface DeliveryStore {
    *
    * @returns `false` if the consumer has another position or other kinds by now: nothing is changed then
    */
-  fanOut(fanOut: {
-    readonly consumer: string
-    readonly kinds: KindPositions | undefined
-    readonly from: number
-    readonly to: number
-    readonly deliveries: readonly NewDelivery[]
-    readonly now: number
-  }): Promise<boolean>
+  fanOut(fanOut: FanOut): Promise<boolean>
   /** Claims deliveries that are due for a server, until a time. */
-  claim(claim: {
-    readonly consumer: string
-    readonly server: string
-    readonly limit: number
-    readonly now: number
-    readonly until: number
-  }): Promise<readonly ClaimedDelivery[]>
+  claim(claim: Claim): Promise<readonly ClaimedDelivery[]>
   /** Keeps the result of an attempt; `false`: another server has claimed the delivery since. */
-  end(ending: {
-    readonly consumer: string
-    readonly server: string
-    readonly delivery: Pick<ClaimedDelivery, 'id' | 'collection' | 'record' | 'attempts'>
-    readonly end: DeliveryEnd
-    readonly now: number
-  }): Promise<boolean>
+  end(ending: Ending): Promise<boolean>
   /** Gives back what a server has claimed, because it stops. */
   release(server: string, now: number): Promise<void>
   /** Ends pending deliveries of deleted webhooks, and deletes deliveries that are older than events are kept. */

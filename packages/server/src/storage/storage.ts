@@ -1,11 +1,12 @@
 /** The storage port: the program's interface to a database of any engine. */
 import type { Position } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
+import type { TenantState } from 'resourced-contract/model/tenants'
 import type { ExportFormat } from '../plan/export-document.ts'
 import type { Refusal } from '../plan/many.ts'
 import type { Outcome } from '../plan/outcome.ts'
 import type { Create, Plan } from '../plan/plan.ts'
-import type { EventsOutcome, ReadEvents } from '../plan/read-events.ts'
+import type { EventsOutcome, ReadEvents } from '../plan/plan-events.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 
 /** An API key as stored: never the secret, only its SHA-256 (AUT-2). */
@@ -66,16 +67,19 @@ export interface Maintenance {
   readonly retryAfter: number
 }
 
+/** What turning maintenance on has found and left. */
+export interface MaintenanceBegun {
+  readonly now: Maintenance
+  /** `undefined`: it was off. */
+  readonly before: Maintenance | undefined
+}
+
 /** The maintenance switch of all servers on a database. */
 export interface MaintenanceStore {
   /** The maintenance that is on; `undefined`: none. */
   read(): Promise<Maintenance | undefined>
-  /**
-   * Turns maintenance on. If it is on already, its message changes and `since` stays.
-   *
-   * @returns the maintenance now, and before
-   */
-  begin(maintenance: Maintenance): Promise<{ readonly now: Maintenance; readonly before: Maintenance | undefined }>
+  /** Turns maintenance on. If it is on already, its message changes and `since` stays. */
+  begin(maintenance: Maintenance): Promise<MaintenanceBegun>
   /** Turns maintenance off. Returns its former state. */
   end(): Promise<Maintenance | undefined>
 }
@@ -95,6 +99,80 @@ export interface PurgeClockStore {
   read(): Promise<number | undefined>
   /** Confirms a time: servers whose clocks agree with it may purge. */
   confirm(now: number): Promise<void>
+}
+
+/** A tenant, as the operators' database has it (TEN-2). */
+export interface TenantEntry {
+  /** It names the file or schema of the tenant. */
+  readonly id: string
+  readonly name: string
+  /** Its callers are served while it is `active`. */
+  readonly state: TenantState
+  /** The hash of what its database was brought up to (`Host.hashOf`); `null`: there is none yet. */
+  readonly schemaHash: string | null
+  /** When it must be opened, or until when a command holds it, in milliseconds since 1970; `null`: never opened. */
+  readonly wakesAt: number | null
+}
+
+/** A tenant in a list. */
+export interface ListedTenant extends TenantEntry {
+  /** How many bytes its database took when it was last measured; `null`: it was not yet. */
+  readonly bytes: number | null
+  /** ISO 8601. */
+  readonly created_at: string
+  /** ISO 8601; `null`: not deleted. */
+  readonly deleted_at: string | null
+}
+
+/** A tenant that a first request or a command creates. */
+export interface NewTenant extends Pick<TenantEntry, 'id' | 'name'>, Partial<Pick<TenantEntry, 'wakesAt'>> {
+  /** `active` by default. */
+  readonly state?: TenantState
+  /** The number of tenants, deleted ones too, from which on none is created. */
+  readonly most: number
+  readonly now: number
+}
+
+/** The tenants of an operators' database, and which of them a key belongs to. Times are in milliseconds since 1970. */
+export interface TenantStore {
+  /** The tenant with a name, deleted or not, until its database is removed. */
+  find(name: string): Promise<TenantEntry | undefined>
+  get(id: string): Promise<TenantEntry | undefined>
+  /** All tenants, deleted ones too, by their names. */
+  list(): Promise<readonly ListedTenant[]>
+  /** Lets the callers of a tenant in, and has its database opened and migrated soon. */
+  activate(id: string, now: number): Promise<void>
+  /** Begins to move a tenant, which is not served meanwhile, and holds it. Returns whether it was active. */
+  beginMove(id: string, now: number, until: number): Promise<boolean>
+  /** Holds a tenant for the command that imports or moves it. Returns whether nobody has since `held`. */
+  hold(id: string, held: number | null, until: number): Promise<boolean>
+  /** Creates a tenant. Several first requests at once get the same one; `undefined`: there are as many already. */
+  create(tenant: NewTenant): Promise<TenantEntry | undefined>
+  /** Keeps that the database of a tenant was brought up to a catalog. */
+  keepHash(id: string, hash: string): Promise<void>
+  /** The ids of tenants, at most some, whose databases were brought up to another catalog, after an id. */
+  outdated(hash: string, after: string, most: number): Promise<readonly string[]>
+  /** Keeps when a tenant must be opened, if nobody asks for it before. */
+  keepWake(id: string, at: number): Promise<void>
+  /** The ids of tenants that must be opened now, at most some, the longest due first. */
+  due(now: number, most: number): Promise<readonly string[]>
+  keepSize(id: string, bytes: number, now: number): Promise<void>
+  /** Those of some tenants, by their ids, whose callers are no longer served. */
+  inactive(ids: readonly string[]): Promise<readonly string[]>
+  /** The ids of tenants that the running purge removes: they can no longer be restored. */
+  purged(): Promise<readonly string[]>
+  /** The maintenance of tenants, by their ids: of those of which it is on (ERR-6). */
+  maintenance(): Promise<ReadonlyMap<string, Maintenance>>
+  /** As `MaintenanceStore.begin`, for one tenant. */
+  beginMaintenance(id: string, maintenance: Maintenance): Promise<MaintenanceBegun>
+  /** As `MaintenanceStore.end`, for one tenant. */
+  endMaintenance(id: string): Promise<Maintenance | undefined>
+  /** Forgets the keys of a tenant. */
+  dropKeys(id: string): Promise<void>
+  /** The tenant of the API key with a hash; `undefined`: it is no key of a tenant. */
+  tenantOfKey(hash: string): Promise<TenantEntry | undefined>
+  /** Keeps which tenant a key belongs to, before the key itself is stored. */
+  addKey(hash: string, tenant: string): Promise<void>
 }
 
 /** The kinds of background jobs. */
@@ -320,6 +398,8 @@ export interface Storage {
   /** Their deliveries to webhooks and functions; `undefined`: no resource is declared with events. */
   readonly deliveries: DeliveryStore | undefined
   readonly keys: KeyStore
+  /** The tenants of an operators' database; `undefined`, or left out: it is a database of another kind. */
+  readonly tenants?: TenantStore | undefined
   readonly maintenance: MaintenanceStore
   readonly purgeClock: PurgeClockStore
   /** The maintenance that was on when the database was opened: a server needs it before its first request. */
@@ -341,8 +421,17 @@ export interface Storage {
  * message names is repaired. `uncertain`: the answer to a commit was lost, so the change may have happened. `busy`: a
  * retry may succeed. `abandoned`: a read was stopped because its client had gone. `too-long`: a read was stopped at
  * `limits.readTime` (LIM-7). `crowded`: a slow read was refused because too many wait.
+ * `missing`: the tables of a tenant are not there, or not any more.
  */
-export type StorageFaultKind = 'failed' | 'unwritable' | 'uncertain' | 'busy' | 'abandoned' | 'too-long' | 'crowded'
+export type StorageFaultKind =
+  | 'failed'
+  | 'unwritable'
+  | 'uncertain'
+  | 'busy'
+  | 'abandoned'
+  | 'too-long'
+  | 'crowded'
+  | 'missing'
 
 /**
  * The database failed: 502, or 503 if it is busy or the read took too long. The cause goes to the log, never to the

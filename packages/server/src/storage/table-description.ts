@@ -1,7 +1,6 @@
 /** The tables of a database that Resourced did not create, as far as a declaration can be made from them. */
 import type { Field } from 'resourced-contract/model/resource'
 
-/** A table. */
 export interface TableDescription {
   readonly schema: string
   readonly name: string
@@ -18,7 +17,6 @@ export interface TableDescription {
   readonly others: readonly string[]
 }
 
-/** A column. */
 export interface ColumnDescription {
   readonly name: string
   readonly type: ColumnTypeDescription
@@ -58,7 +56,6 @@ export interface IndexDescription {
   readonly ordered: boolean
 }
 
-/** A foreign key. */
 export interface ForeignKeyDescription {
   readonly name: string
   readonly columns: readonly string[]
@@ -92,7 +89,6 @@ export interface DatabaseDescription {
   readonly others: readonly OtherRelation[]
 }
 
-/** What to read of a table. */
 export interface TableReading {
   readonly table: TableDescription
   /** The columns that become fields. */
@@ -101,7 +97,6 @@ export interface TableReading {
   readonly keys: readonly string[]
 }
 
-/** A row of a table. */
 export interface TableRow {
   /** Its fields, as the JSON of a request body. */
   readonly value: Uint8Array

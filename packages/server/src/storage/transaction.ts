@@ -24,6 +24,8 @@ export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
   readonly attributes?: boolean | undefined
   /** Its values never change, so reads that begin at the same time may share its rows. */
   readonly isConstant?: boolean
+  /** It may be several statements, without values and without rows. */
+  readonly isScript?: boolean
 }
 
 /** Records of a collection that are created or changed. */
@@ -102,38 +104,9 @@ export function filled<About>({ sql, text, values }: Statement, about: About): S
 
 type Marks = Pick<Statement, 'ignoresRows' | 'standalone' | 'touches' | 'attributes'>
 
-/**
- * A statement with marks. The getters build only the text that the engine reads. They belong to a class, because V8
- * gives each object literal with getters a hidden class of its own, which keeps the object until a full collection.
- */
-class MarkedStatement implements Statement {
-  readonly values: Statement['values']
-  readonly ignoresRows: Statement['ignoresRows']
-  readonly standalone: Statement['standalone']
-  readonly touches: Statement['touches']
-  readonly attributes: Statement['attributes']
-  readonly #statement: Pick<Sql, 'sql' | 'text'>
-
-  constructor(statement: Pick<Sql, 'sql' | 'text' | 'values'>, marks: Marks) {
-    this.#statement = statement
-    this.values = statement.values
-    this.ignoresRows = marks.ignoresRows
-    this.standalone = marks.standalone
-    this.touches = marks.touches
-    this.attributes = marks.attributes
-  }
-
-  get sql(): string {
-    return this.#statement.sql
-  }
-
-  get text(): string {
-    return this.#statement.text
-  }
-}
-
+/** Marks a statement itself: a copy of it would build the texts of all engines. */
 function marked(statement: Pick<Sql, 'sql' | 'text' | 'values'>, marks: Marks): Statement {
-  return new MarkedStatement(statement, marks)
+  return Object.assign(statement, marks)
 }
 
 /**

@@ -12,12 +12,12 @@ import {
   type SortTerm,
 } from 'resourced-contract/model/predicate'
 import type { RelatedCatalog } from 'resourced-contract/model/related-conditions'
-import { relevance } from 'resourced-contract/model/relevance'
 import { comparisonOf, keysOf } from 'resourced-contract/model/resolve-condition'
 import {
   isMapped,
   type MappedResource,
   type Resource,
+  relevance,
   storedResource,
   systemFields,
 } from 'resourced-contract/model/resource'

@@ -1,22 +1,27 @@
 /**
  * The catalogs of older versions (VER-2). Each declared change is undone, from the newest version back to the oldest.
  * The result for each version is a catalog whose resources say, by their mapping, how they differ from the stored ones.
+ * Events and revisions have the version's names of collections, and its representations of records.
  */
 
+import { recordedShape, shapeHash } from 'resourced-contract/model/catalog'
 import { canonicalValue } from 'resourced-contract/model/decimal'
 import type { ChangeDeclaration, FieldDeclaration, InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { callDeclared, frozenCopy } from 'resourced-contract/model/declared-function'
 import { completeField, shapeOf } from 'resourced-contract/model/field'
+import { isObject } from 'resourced-contract/model/plain-copy'
 import {
   type Catalog,
   type Conversion,
   type Field,
+  isRecordedIn,
   type Resource,
+  recordedNames,
+  resourceOfStored,
   type VersionMapping,
   withIndexes,
 } from 'resourced-contract/model/resource'
-import { shapeHash } from 'resourced-contract/model/shape'
-import { eventsOfVersion } from './events-of-version.ts'
+import { shownFromStored } from './translate-record.ts'
 
 /** A field as an older version has it. */
 interface OlderField {
@@ -230,4 +235,71 @@ function transitionsOf(stored: Field | undefined, conversion: Conversion | undef
   if (transitions === undefined || conversion === undefined) return transitions
   const older = (value: string) => String(conversion.older(value))
   return Object.fromEntries(Object.entries(transitions).map(([from, to]) => [older(from), to.map(older)]))
+}
+
+/** A version, without its events and revisions. */
+interface VersionParts extends Pick<VersionMapping, 'version' | 'collections'> {
+  readonly resources: ReadonlyMap<string, Resource>
+  readonly stored: Catalog
+}
+
+/**
+ * The resource of events, or of revisions, of a version; `undefined`: the version has none of the collections that have
+ * them. Those of collections that the version lacks are not shown.
+ *
+ * @param events the stored resource
+ */
+function eventsOfVersion(
+  events: Resource,
+  { version, collections, resources, stored: catalog }: VersionParts,
+): Resource | undefined {
+  const recorded = [...catalog.resources.values()].filter((each) => isRecordedIn(events, each))
+  const stored = recorded.map(({ name }) => name)
+  const shown = new Map(stored.flatMap((name) => withName(name, resourceOfStored({ resources }, name))))
+  if (shown.size === 0) return undefined
+  if (stored.every((name) => shown.get(name)?.mapping === undefined && shown.has(name))) return events
+  const names = [...shown.values()].map(({ name }) => name)
+  const fields = events.fields.map((each) => (each.enum && each.name === 'collection' ? enumOf(each, names) : each))
+  const own = new Map(events.fields.map(({ name }) => [name, name]))
+  const conversions = new Map([
+    ['collection', namesOf(shown)],
+    [recordedNames(events).shown, dataOf(shown)],
+  ])
+  const field = new Map(fields.map((each) => [each.name, each]))
+  const filterables = events.filterables.map((each) => ({ ...each, field: each.field && field.get(each.name) }))
+  const mapping = {
+    version,
+    stored: events,
+    toStored: own,
+    fromStored: own,
+    constants: new Map(),
+    conversions,
+    collections,
+  }
+  const shape = recordedShape({ ...events, fields }, [...shown.values()])
+  return { ...events, fields, field, filterables, mapping, shape }
+}
+
+function withName(name: string, resource: Resource | undefined): [string, Resource][] {
+  return resource === undefined ? [] : [[name, resource]]
+}
+
+function enumOf(field: Field, names: readonly string[]): Field {
+  return { ...field, enum: names, schema: { ...field.schema, enum: names } }
+}
+
+function namesOf(shown: ReadonlyMap<string, Resource>): Conversion {
+  const stored = new Map([...shown].map(([name, resource]) => [resource.name, name]))
+  return {
+    older: (name) => shown.get(String(name))?.name ?? name,
+    newer: (name) => stored.get(String(name)) ?? name,
+  }
+}
+
+/** The database writes the record together with the stored name of its collection. */
+function dataOf(shown: ReadonlyMap<string, Resource>): Conversion {
+  return {
+    older: (data) => (isObject(data) ? shownFromStored(shown.get(String(data['collection'])), data['record']) : data),
+    newer: (data) => data,
+  }
 }

@@ -1,5 +1,5 @@
 /** CON-1, CON-2, CON-8: Cache-Control, entity tags, Last-Modified and Vary. */
-import { parseHttpDate } from 'resourced-contract/fields/http-date'
+import { parseHttpDate } from 'resourced-contract/fields/header-fields'
 import type { Expectation, Observations, Step } from '../../case/case.ts'
 import { common, defineEach } from '../../case/define.ts'
 import { answerOf, done, elementsOf, field, fieldIs, finding, status, unless } from '../../case/expect.ts'

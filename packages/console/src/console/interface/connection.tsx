@@ -1,6 +1,7 @@
 /** The connection of a signed-in caller: version, catalog, permissions, and the function that sends requests. */
 import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, use } from 'react'
+import { loadCaller } from './caller.ts'
 import { type Catalog, type Collection, type OpenApiDocument, readCatalog } from './catalog.ts'
 import type { PageSettings, VersionSetting } from './page-settings.ts'
 import { permittedCatalog } from './permitted-fields.ts'
@@ -83,7 +84,7 @@ export function ConnectionProvider({ settings, version, waiting, failed, onRetir
       const send = makeSend({ name: settings.name, version, carrier: settings.carrier, onRetired })
       const [document, caller] = await Promise.all([
         send<OpenApiDocument>({ path: '/openapi.json', signal }),
-        send<Caller>({ path: '/caller', signal }),
+        loadCaller(send, { signal }),
       ])
       noteCaller(caller.body, caller.headers)
       const permitted = permittedCatalog(readCatalog(document.body), caller.body)

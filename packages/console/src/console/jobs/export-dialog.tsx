@@ -1,8 +1,7 @@
 /** Exports what a view shows to a file: starts the job, follows it, and downloads the file. */
 import { type FormEvent, type ReactNode, useId, useState } from 'react'
-import { useConnection } from '../interface/connection.tsx'
-import { Problem } from '../interface/problem.ts'
-import { newIdempotencyKey, recordPath } from '../interface/records.ts'
+import { recordPath } from '../interface/records.ts'
+import { useChange } from '../interface/use-change.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { ProblemView } from '../ui/problem-view.tsx'
 import { type Job, useJobs } from './job.ts'
@@ -22,11 +21,9 @@ interface Props {
 const formats = { csv: 'CSV, for spreadsheets', json: 'JSON, one array', ndjson: 'NDJSON, one record a line' }
 
 export default function ExportDialog({ collection, filter, query, shown, onClose }: Props): ReactNode {
-  const { send } = useConnection()
+  const { change, problem, isSending } = useChange()
   const form = useId()
   const [job, setJob] = useState<string>()
-  const [problem, setProblem] = useState<Problem>()
-  const [isStarting, setStarting] = useState(false)
   const isSearch = Boolean(query.get('q'))
   const start = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -42,21 +39,11 @@ export default function ExportDialog({ collection, filter, query, shown, onClose
       ...(sort && { sort }),
       ...(chosen.get('fields') === 'shown' && { fields: [...new Set(['id', ...shown])] }),
     }
-    setStarting(true)
-    setProblem(undefined)
-    try {
-      const headers = { 'Idempotency-Key': newIdempotencyKey() }
-      const started = await send<{ readonly job_id: string }>({ method: 'POST', path: '/exports', headers, body })
-      setJob(started.body.job_id)
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error
-      setProblem(error)
-    } finally {
-      setStarting(false)
-    }
+    const started = await change<{ readonly job_id: string }>({ method: 'POST', path: '/exports', body })
+    if (started !== undefined) setJob(started.body.job_id)
   }
   const submit = (
-    <button type="submit" form={form} className="primary" disabled={isStarting}>
+    <button type="submit" form={form} className="primary" disabled={isSending}>
       {isSearch ? 'Export without the search' : 'Export'}
     </button>
   )

@@ -1,11 +1,11 @@
 /** API keys: create one (it is shown once), see who uses which, and revoke. */
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useId, useState } from 'react'
 import { useConnection } from '../interface/connection.tsx'
-import { Problem } from '../interface/problem.ts'
-import { collectionKey, newIdempotencyKey, type Page, type RecordData, refreshAll } from '../interface/records.ts'
+import type { Problem } from '../interface/problem.ts'
+import { collectionKey, type Page, type RecordData } from '../interface/records.ts'
+import { useChange } from '../interface/use-change.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { notify } from '../ui/notices.tsx'
 import { ProblemView } from '../ui/problem-view.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { SmallTable } from '../ui/small-table.tsx'
@@ -70,12 +70,11 @@ function timeOr(value: unknown, otherwise: string): string {
 }
 
 function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode {
-  const connection = useConnection()
-  const client = useQueryClient()
+  const { caller } = useConnection()
+  const { change, problem } = useChange()
   const ids = useId()
   const [made, setMade] = useState<string>()
-  const [problem, setProblem] = useState<Problem>()
-  const isAdministrator = connection.caller.roles.includes('admin')
+  const isAdministrator = caller.roles.includes('admin')
   const create = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
@@ -86,15 +85,8 @@ function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode {
       ...(roles !== '' && { roles: roles.split(/[\s,]+/) }),
       ...(days > 0 && { expires_at: new Date(Date.now() + days * 86_400_000).toISOString() }),
     }
-    try {
-      const headers = { 'Idempotency-Key': newIdempotencyKey() }
-      const created = await connection.send<RecordData>({ method: 'POST', path: '/api-keys', headers, body })
-      setMade(String(created.body['key']))
-      await refreshAll(client, connection)
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error
-      setProblem(error)
-    }
+    const created = await change<RecordData>({ method: 'POST', path: '/api-keys', body })
+    if (created !== undefined) setMade(String(created.body['key']))
   }
   if (made !== undefined) return <SecretDialog title="Your new key" secret={made} onClose={onClose} />
   return (
@@ -103,11 +95,11 @@ function NewKey({ onClose }: { readonly onClose: () => void }): ReactNode {
         {isAdministrator && (
           <>
             <label htmlFor={`${ids}-subject`}>Subject: who will use it</label>
-            <input id={`${ids}-subject`} name="subject" autoComplete="off" placeholder={connection.caller.id} />
+            <input id={`${ids}-subject`} name="subject" autoComplete="off" placeholder={caller.id} />
           </>
         )}
         <label htmlFor={`${ids}-roles`}>Roles, separated by commas</label>
-        <input id={`${ids}-roles`} name="roles" autoComplete="off" placeholder={connection.caller.roles.join(', ')} />
+        <input id={`${ids}-roles`} name="roles" autoComplete="off" placeholder={caller.roles.join(', ')} />
         <label htmlFor={`${ids}-days`}>Valid for how many days</label>
         <input id={`${ids}-days`} name="days" inputMode="numeric" pattern="[0-9]*" placeholder="as long as yours" />
         {problem !== undefined && <ProblemView problem={problem} />}
@@ -125,21 +117,12 @@ interface RevokeProps {
 }
 
 function Revoke({ record, onClose }: RevokeProps): ReactNode {
-  const connection = useConnection()
-  const client = useQueryClient()
+  const { change, problem } = useChange()
   const [withOthers, setWithOthers] = useState(false)
-  const [problem, setProblem] = useState<Problem>()
   const revoke = async () => {
     const query = withOthers ? new URLSearchParams({ descendants: 'true' }) : undefined
-    try {
-      await connection.send({ method: 'DELETE', path: `/api-keys/${record.id}`, query })
-      notify('done', 'Revoked: the key is refused from now on.')
-      await refreshAll(client, connection)
-      onClose()
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error
-      setProblem(error)
-    }
+    const done = 'Revoked: the key is refused from now on.'
+    if (await change({ method: 'DELETE', path: `/api-keys/${record.id}`, query }, done)) onClose()
   }
   return (
     <Dialog

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { isOperator } from '../interface/caller.ts'
 import { type Collection, labelOf } from '../interface/catalog.ts'
 import { grantOf, useConnection } from '../interface/connection.tsx'
 import { collectionKey, type Page } from '../interface/records.ts'
@@ -27,7 +28,14 @@ export function Overview(): ReactNode {
           : `with the role${caller.roles.length === 1 ? '' : 's'} ${brief(caller.roles.join(', '))}`}
         .
       </p>
-      {readable.length === 0 && <p>There is no collection that you may read. Ask an administrator for a role.</p>}
+      {readable.length === 0 &&
+        (isOperator(connection) ? (
+          <p>
+            You manage <Link to="/-/tenants">tenants</Link>, and see nothing of their records.
+          </p>
+        ) : (
+          <p>There is no collection that you may read. Ask an administrator for a role.</p>
+        ))}
       <ul className="tiles">
         {readable.map((collection, index) => (
           <Tile key={collection.name} collection={collection} isCounted={index < mostCounted} />

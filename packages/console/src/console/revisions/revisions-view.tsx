@@ -2,7 +2,7 @@
  * The history of a record: its states, newest first, with what each change has made different, and their restoration.
  */
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { RecordCell, shortId } from '../collections/record-cell.tsx'
 import { Moment } from '../events/event.tsx'
@@ -19,6 +19,7 @@ import { notify } from '../ui/notices.tsx'
 import { ProblemView } from '../ui/problem-view.tsx'
 import { brief, formatTime } from '../ui/value.tsx'
 import { type Difference, differences, type Revision, recordsBefore, restoringValues } from './differences.ts'
+import { EraseDialog } from './erase-dialog.tsx'
 
 type RevisionPage = Pick<Page, 'pagination'> & { readonly data: readonly Revision[] }
 
@@ -46,6 +47,8 @@ export default function RevisionsView({ collection, id }: Props): ReactNode {
     initialPageParam: undefined,
     getNextPageParam: ({ pagination }) => pagination.next_cursor ?? undefined,
   })
+  const [isErasing, setErasing] = useState(false)
+  const total = data?.pages[0]?.pagination.total_count ?? 0
   const revisions = data?.pages.flatMap((page) => page.data) ?? []
   const before = recordsBefore(revisions)
   // What the oldest one has changed is known when the one before it is there.
@@ -67,9 +70,17 @@ export default function RevisionsView({ collection, id }: Props): ReactNode {
       {data === undefined && error === null && <p className="quiet">Loading…</p>}
       {data !== undefined && (
         <>
-          <p className="quiet" role="status">
-            {countOf(data.pages[0]?.pagination.total_count ?? 0, 'state')}, newest first
-          </p>
+          <div className="row">
+            <p className="quiet" role="status">
+              {countOf(total, 'state')}, newest first
+            </p>
+            {total > 1 && grantOf(connection, collection.name, 'delete') !== 'none' && (
+              <button type="button" className="danger" onClick={() => setErasing(true)}>
+                Erase former states
+              </button>
+            )}
+          </div>
+          {isErasing && <EraseDialog {...{ collection, id }} onClose={() => setErasing(false)} />}
           <ol className="timeline">
             {shown.map((revision, index) => (
               <State

@@ -1,6 +1,6 @@
 /** Asks for a key or a token, or goes to the provider, and tries what it gets before anything depends on it. */
 import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useId, useState } from 'react'
-import type { Caller } from '../interface/connection.tsx'
+import { loadCaller } from '../interface/caller.ts'
 import { type Answer, finishSignIn, type Grant, leaveToSignIn, signInElsewhere } from '../interface/openid.ts'
 import type { PageSettings, VersionSetting } from '../interface/page-settings.ts'
 import { Problem } from '../interface/problem.ts'
@@ -35,7 +35,7 @@ export function SignIn({ settings, version, answer, isAgain = false }: Props): R
       if (granted === undefined) return
       const { credential, keep } = granted
       const send = makeSend({ name, version, carrier })
-      const { body } = await send<Caller>({ path: '/caller', credential: credential.token })
+      const { body } = await loadCaller(send, { credential: credential.token })
       signIn(credential, keep, body.id)
     } catch (error) {
       setProblem(error instanceof Problem ? error : new Problem(0, { detail: String(error) }))

@@ -1,6 +1,7 @@
 /** The menu: every collection that the caller may read, a filter once there are many, and the server's own parts. */
 import { type ReactNode, useState } from 'react'
 import { Link, useLocation } from 'wouter'
+import { isOperator } from '../interface/caller.ts'
 import { labelOf } from '../interface/catalog.ts'
 import { grantOf, useConnection } from '../interface/connection.tsx'
 
@@ -65,6 +66,13 @@ export function Menu({ onChoose }: Props): ReactNode {
             Jobs
           </MenuLink>
         </li>
+        {isOperator(connection) && (
+          <li>
+            <MenuLink to="/-/tenants" onChoose={onChoose}>
+              Tenants
+            </MenuLink>
+          </li>
+        )}
         {grantOf(connection, 'api-keys', 'read') !== 'none' && (
           <li>
             <MenuLink to="/-/keys" onChoose={onChoose}>

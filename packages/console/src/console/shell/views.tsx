@@ -19,6 +19,7 @@ import { Overview } from '../overview/overview.tsx'
 import NewRecordView from '../records/new-record-view.tsx'
 import { RecordView } from '../records/record-view.tsx'
 import RevisionsView from '../revisions/revisions-view.tsx'
+import TenantsView from '../tenants/tenants-view.tsx'
 import { Boundary } from '../ui/boundary.tsx'
 import VersionsView from '../versions/versions-view.tsx'
 import DeliveriesView from '../webhooks/deliveries-view.tsx'
@@ -59,6 +60,7 @@ export function Views(): ReactNode {
         </Route>
         <Route path="/-/deliveries/:id">{({ id }) => <DeliveryView id={id} />}</Route>
         <Route path="/-/keys" component={KeysView} />
+        <Route path="/-/tenants" component={TenantsView} />
         <Route path="/-/versions" component={VersionsView} />
         <Route path="/-/health" component={HealthView} />
         <Route path="/-/bin/:collection">{({ collection }) => <Known name={collection} view={BinView} />}</Route>

@@ -3,10 +3,9 @@ import type { ReactNode } from 'react'
 import { shortId } from '../collections/record-cell.tsx'
 import type { RecordEvent } from '../events/event.tsx'
 import { grantOf, useConnection } from '../interface/connection.tsx'
-import { newIdempotencyKey, type RecordData } from '../interface/records.ts'
+import type { RecordData } from '../interface/records.ts'
 import { useChange } from '../interface/use-change.ts'
 import { countOf } from '../ui/count-of.ts'
-import { notify } from '../ui/notices.tsx'
 import { brief } from '../ui/value.tsx'
 import { mostOfUrl } from './webhook.tsx'
 
@@ -64,9 +63,7 @@ export function SendAgain({ delivery }: { readonly delivery: Delivery }): ReactN
   if (!mayCreate || status === 'pending' || (webhook_id === null && name === null)) return null
   const send = async () => {
     const body = webhook_id === null ? { function: name, event_id } : { webhook_id, event_id }
-    const headers = { 'Idempotency-Key': newIdempotencyKey() }
-    const made = await change({ method: 'POST', path: '/deliveries', headers, body })
-    if (made !== undefined) notify('done', 'It is sent again, as a new delivery.')
+    await change({ method: 'POST', path: '/deliveries', body }, 'It is sent again, as a new delivery.')
   }
   return (
     <>

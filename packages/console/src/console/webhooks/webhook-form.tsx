@@ -2,7 +2,7 @@
 import { type FormEvent, type ReactNode, useId } from 'react'
 import { readJson } from '../forms/exact-json.ts'
 import { useConnection } from '../interface/connection.tsx'
-import { newIdempotencyKey, recordPath } from '../interface/records.ts'
+import { recordPath } from '../interface/records.ts'
 import { useChange } from '../interface/use-change.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { ProblemView } from '../ui/problem-view.tsx'
@@ -30,7 +30,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props): ReactNode {
     if (body === undefined) return
     const saved = await change<Webhook>(
       webhook === undefined
-        ? { method: 'POST', path: '/webhooks', headers: { 'Idempotency-Key': newIdempotencyKey() }, body }
+        ? { method: 'POST', path: '/webhooks', body }
         : {
             ...{ method: 'PATCH', path: recordPath('webhooks', webhook.id), body },
             headers: { 'Content-Type': 'application/merge-patch+json' },

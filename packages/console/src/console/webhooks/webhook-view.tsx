@@ -8,7 +8,6 @@ import { useChange } from '../interface/use-change.ts'
 import { ReadOnly } from '../records/read-only.tsx'
 import { navigate } from '../shell/fragment.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { notify } from '../ui/notices.tsx'
 import { ProblemView } from '../ui/problem-view.tsx'
 import { DeliveryTable } from './delivery-table.tsx'
 import { type Webhook, WebhookSecret, WebhookState, type WithSecret } from './webhook.tsx'
@@ -36,8 +35,8 @@ export default function WebhookView({ id }: { readonly id: string }): ReactNode 
   }
   const remove = async () => {
     close()
-    if ((await change({ method: 'DELETE', path: recordPath('webhooks', id) })) === undefined) return
-    notify('done', 'Deleted: nothing is sent to it any more.')
+    const request = { method: 'DELETE', path: recordPath('webhooks', id) } as const
+    if ((await change(request, 'Deleted: nothing is sent to it any more.')) === undefined) return
     navigate('/-/webhooks')
   }
   const button = (label: string, run: () => unknown, className = '') => (

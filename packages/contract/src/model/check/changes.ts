@@ -10,7 +10,7 @@ import { below } from '../place.ts'
 import { isObject } from '../plain-copy.ts'
 import { checkFieldSchema } from './field-schema.ts'
 import { checkCollectionName, checkFieldName } from './names.ts'
-import type { FieldView, Part, ResourceView, ResourceViews } from './parts.ts'
+import { type FieldView, type Part, type ResourceView, type ResourceViews, viewOfField } from './parts.ts'
 import { checkServerDefault, isSetOnCreation } from './server-values.ts'
 
 /** A collection as an older version has it; `undefined` represents a field that only older versions have. */
@@ -27,7 +27,7 @@ export function checkChanges(declaration: Part, resources: ResourceViews): void 
   const names = isObject(versions) ? Object.keys(versions) : ['v1']
   const changes = declared.items().filter((each) => isChange(each, names))
   let collections = [...resources.values()].map(
-    (stored): OlderCollection => ({ stored, name: stored.name, fields: stored.fields }),
+    (stored): OlderCollection => ({ stored, name: stored.name, fields: stored.field }),
   )
   for (const version of names.slice(1).toReversed()) {
     const own = changes.filter((each) => each.record['version'] === version)
@@ -134,13 +134,7 @@ function checkConverted(converted: Part, name: string, newer: OlderCollection): 
   if (!isObject(converted.value)) return
   const schema = converted.key('schema')
   checkSchema(converted, name, undefined)
-  for (const way of [converted.key('older'), converted.key('newer')]) {
-    if (typeof way.value === 'function') way.synchronous()
-    else {
-      const remedy = 'Write one such as (value) => value. It needs TypeScript or JavaScript.'
-      way.mustBe('a function of a value', remedy)
-    }
-  }
+  for (const way of [converted.key('older'), converted.key('newer')]) way.synchronous()
   const { type } = shapeOf(schema.record)
   if ((type === 'array' || type === 'object') && (schema.record['filter'] ?? false) !== false) {
     const message = 'does not work on arrays and objects whose values are converted'
@@ -183,10 +177,8 @@ function checkSchema(part: Part, name: string, value: unknown): void {
     part.key('value').report('is null, and the schema does not allow it', 'Add optional: true.')
   // The value of every record is checked like a default.
   const constant = value === undefined || value === null ? {} : { default: value }
-  const declared = { ...record, ...constant }
-  const field = schema.as(declared, [])
-  const writeOnly = record['writeOnly'] === true
-  const view = { name, part: field, declared, shape: shapeOf(declared), writeOnly, items: undefined }
+  const field = schema.as({ ...record, ...constant }, [])
+  const view = viewOfField(name, field)
   if (checkFieldSchema(view)) checkServerDefault(view)
   const place = field.key('default').path
   for (const found of field.findings) {

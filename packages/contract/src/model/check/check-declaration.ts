@@ -4,14 +4,13 @@ import { isObject, plainCopy } from '../plain-copy.ts'
 import { root } from '../structure/declaration-schema.ts'
 import { checkChanges } from './changes.ts'
 import { checkInterface } from './interface.ts'
-import { checkCollectionName } from './names.ts'
+import { checkTotals } from './kept-figures.ts'
+import { checkCollectionName, checkRelations } from './names.ts'
 import { type Finding, Part, type ResourceView, type ResourceViews, viewsOf } from './parts.ts'
 import type { Problem } from './problem.ts'
-import { checkRelations } from './relations.ts'
 import { checkResource, type Edge } from './resource.ts'
 import type { SourcePlace } from './source-place.ts'
 import { checkStructure } from './structure.ts'
-import { checkTotals } from './totals.ts'
 
 // More collections than any interface has, and few enough to follow their references.
 const mostResources = 500
@@ -116,7 +115,7 @@ function checkResources(declared: Part, resources: ResourceViews): void {
 
 /** The references that every record must have: in a cycle of them no record could ever be created. */
 function requiredReferences({ name, fields }: ResourceView): Edge[] {
-  return [...fields.values()].flatMap(({ declared: { reference }, shape, part }): Edge[] =>
+  return fields.flatMap(({ declared: { reference }, shape, part }): Edge[] =>
     typeof reference === 'string' && !shape.optional ? [{ from: name, to: reference, place: part }] : [],
   )
 }

@@ -2,25 +2,27 @@
 
 import { oneOf } from '../../spec/words.ts'
 import { decimalKeyOf } from '../decimal.ts'
-import type { FieldShape } from '../field.ts'
 import { suggest } from '../nearest.ts'
 import { equality, filterOperators, listOperators, operators } from '../operators.ts'
 import { isObject } from '../plain-copy.ts'
 import { isBinding, mostSteps, quantifiers, type RelatedCatalog, relationOf } from '../related-conditions.ts'
 import { relationsOf } from '../relations.ts'
 import {
+  comparedField,
   type Field,
   type FieldType,
   type Filterable,
   hasMembers,
+  isComparable,
   isFitting,
+  type NamedFields,
   type Resource,
   systemFields,
 } from '../resource.ts'
 import { isRecordId } from '../text.ts'
 import { instantKey, stampKey } from '../time.ts'
 import { isDay, mostSpans, spansOf } from '../time-zone.ts'
-import { isComparable, own, Part, show } from './parts.ts'
+import { own, Part, show } from './parts.ts'
 
 /** The resources that a condition can name. */
 interface ConditionSubject {
@@ -102,7 +104,7 @@ function checkRelation(part: Part, name: string, subject: ConditionSubject): boo
   }
   const inner: ConditionSubject = {
     ...subject,
-    resource: comparedResource(target),
+    resource: target,
     ...(filters && { filters: target.filterables }),
     follows: { catalog: follows.catalog, resource: target, steps: follows.steps + 1 },
   }
@@ -130,9 +132,9 @@ function checkField(part: Part, name: string, subject: ConditionSubject): void {
     const remedy = suggest(name, [...filters.map((each) => each.name), ...relationNames(subject), 'and', 'or', 'not'])
     part.reportKey(`is not a filter of ${resource.name}`, remedy, 'UNKNOWN_FIELD')
   } else if (field === undefined) {
-    const remedy = suggest(name, [...resource.fields.keys(), ...system, ...relationNames(subject), 'and', 'or', 'not'])
+    const remedy = suggest(name, [...resource.field.keys(), ...system, ...relationNames(subject), 'and', 'or', 'not'])
     part.reportKey(`is not a field of ${resource.name}`, remedy, 'UNKNOWN_FIELD')
-  } else if (resource.fields.get(name)?.writeOnly === true) {
+  } else if (resource.field.get(name)?.writeOnly === true) {
     const message = 'is writeOnly: a condition would let callers find out its value'
     part.report(message, 'Use another field.', 'UNKNOWN_FIELD')
   } else if (Array.isArray(value)) {
@@ -159,7 +161,7 @@ function checkMembers(object: Part, path: string, subject: ConditionSubject): vo
     if (resource.member.has(name)) checkField(part, name, subject)
     else if (hasMembers(resource, name)) {
       if (part.object('{ size: 3 }')) checkMembers(part, name, subject)
-    } else if (key === 'null' && resource.fields.has(path) && filters === undefined) part.flag()
+    } else if (key === 'null' && resource.field.has(path) && filters === undefined) part.flag()
     else {
       const known = [...resource.member.keys()].flatMap((each) =>
         each.startsWith(`${path}.`) ? (each.slice(path.length + 1).split('.', 1)[0] as string) : [],
@@ -275,9 +277,8 @@ function checkBinding(binding: Part, field: Compared, operator: typeof equality,
 
 function checkCaller(part: Part, field: Compared, { operand }: typeof equality): void {
   const name = part.text
-  if (!/^(?:id|roles|claims(?:\.[^.\s]+)+)$/.test(name)) {
-    part.report(`is nothing that a caller has: ${show(part.value)}`, 'Write "id", "roles" or "claims.NAME".')
-  } else if ((name === 'id' || name === 'roles') && (field.type !== 'string' || holdsInstants(field))) {
+  part.callers()
+  if ((name === 'id' || name === 'roles') && (field.type !== 'string' || holdsInstants(field))) {
     const type = holdsInstants(field) ? 'date and time' : field.type
     part.report(`is a text, and the field is a ${type}`, 'Compare it with a field that holds texts.')
   } else if (name === 'roles' && operand !== 'list') {
@@ -288,14 +289,14 @@ function checkCaller(part: Part, field: Compared, { operand }: typeof equality):
 function checkOther(part: Part, field: Compared, record: ComparedResource, isLookup: boolean): void {
   const other = record.member.has(part.text) ? undefined : comparedOf(record, part.text)
   if (other === undefined) {
-    const remedy = suggest(part.text, [...record.fields.keys(), ...systemFields])
+    const remedy = suggest(part.text, [...record.field.keys(), ...systemFields])
     part.report(`is not a field of ${record.name}: ${show(part.value)}`, remedy, 'UNKNOWN_FIELD')
   } else if (other.isArray) {
     part.report('is an array', 'Compare with a field that holds one value.', 'INVALID_TYPE')
   } else if (basic(other.type) !== basic(field.type)) {
     const message = `is a ${other.type}, and the field is a ${field.type}`
     part.report(message, 'Compare fields of one type.', 'INVALID_TYPE')
-  } else if (isLookup && record.fields.get(part.text)?.writeOnly === true) {
+  } else if (isLookup && record.field.get(part.text)?.writeOnly === true) {
     const message = 'is writeOnly: a condition would let callers find out its value'
     part.report(message, 'Use another field.', 'UNKNOWN_FIELD')
   } else if (isLookup && formOf(other) !== formOf(field)) {
@@ -313,20 +314,8 @@ function basic(type: FieldType): FieldType {
   return type === 'integer' ? 'number' : type
 }
 
-/** What the checks of conditions need of a field. */
-interface ComparedField {
-  readonly shape: Pick<FieldShape, 'type' | 'format' | 'enum'>
-  readonly declared: { readonly reference?: unknown }
-  readonly writeOnly: boolean
-  readonly items?: Omit<ComparedField, 'items'> | undefined
-}
-
-/** What the checks of conditions need of a resource; a `ResourceView` is one. */
-interface ComparedResource {
-  readonly name: string
-  readonly fields: ReadonlyMap<string, ComparedField>
-  readonly member: ReadonlyMap<string, ComparedField>
-}
+/** A resource, as far as conditions depend on it. */
+type ComparedResource = NamedFields & Pick<Resource, 'name'>
 
 /** How a field is compared. */
 interface Compared {
@@ -337,16 +326,6 @@ interface Compared {
   readonly texts: 'stamp' | 'instant' | 'date' | 'reference' | 'free'
   /** Whether it is an array of such values. */
   readonly isArray?: boolean
-}
-
-/** A complete resource, for conditions that are not declared. */
-export function comparedResource({ name, field, member }: Resource): ComparedResource {
-  const viewOf = (shape: Field): ComparedField => {
-    const { writeOnly, items } = shape
-    return { shape, declared: shape, writeOnly, items: items && viewOf(items) }
-  }
-  const viewsOf = (fields: ReadonlyMap<string, Field>) => new Map([...fields].map(([key, each]) => [key, viewOf(each)]))
-  return { name, fields: viewsOf(field), member: viewsOf(member) }
 }
 
 /**
@@ -360,15 +339,14 @@ function comparedOf(
   system: readonly string[] = systemFields,
 ): Compared | undefined {
   if (system.includes(name)) return { type: 'string', values: undefined, texts: name === 'id' ? 'reference' : 'stamp' }
-  const field = resource.fields.get(name) ?? resource.member.get(name)
+  const field = comparedField(resource, name)
   if (field === undefined) return undefined
-  const { shape, declared } = field.items ?? field
-  const texts = textsOf(shape, declared.reference !== undefined)
-  return { type: shape.type, values: shape.enum, texts, isArray: field.items !== undefined }
+  const isArray = resource.field.get(name)?.items !== undefined
+  return { type: field.type, values: field.enum, texts: textsOf(field), isArray }
 }
 
-function textsOf({ type, format }: ComparedField['shape'], isReference: boolean): Compared['texts'] {
-  if (isReference) return 'reference'
+function textsOf({ type, format, reference }: Field): Compared['texts'] {
+  if (reference !== undefined) return 'reference'
   if (type !== 'string') return 'free'
   if (format === 'date-time') return 'instant'
   return format === 'date' ? 'date' : 'free'

@@ -1,23 +1,15 @@
 /** Checks fields: their names, and the words that JSON Schema does not have. */
 import type { FieldDeclaration } from '../declaration.ts'
-import { type FieldShape, itemSchema } from '../field.ts'
 import { isFilter, isServers, keywordRows } from '../keywords.ts'
 import { memberPaths } from '../members.ts'
 import { controlParameters, secretParameters } from '../names.ts'
 import { suggest } from '../nearest.ts'
 import { operators } from '../operators.ts'
 import { isObject } from '../plain-copy.ts'
+import { isComparable } from '../resource.ts'
 import { checkFieldSchema } from './field-schema.ts'
 import { checkFieldName } from './names.ts'
-import {
-  type FieldView,
-  isComparable,
-  type Part,
-  partView,
-  type ResourceView,
-  type ResourceViews,
-  show,
-} from './parts.ts'
+import { type FieldView, type Part, type ResourceView, type ResourceViews, show } from './parts.ts'
 import { checkServerValues, isSetOnCreation } from './server-values.ts'
 
 // SQLite holds 2,000 columns in a table, PostgreSQL 1,600; some fields take two.
@@ -34,7 +26,7 @@ export function checkFields(resource: ResourceView, resources: ResourceViews): v
     // Checking a field compiles its schema.
     return
   }
-  for (const field of resource.fields.values()) {
+  for (const field of resource.fields) {
     checkFieldName(field.part, field.name)
     if (!field.part.object('{ type: "string" }')) continue
     checkReference(field, resources)
@@ -50,8 +42,8 @@ export function checkFields(resource: ResourceView, resources: ResourceViews): v
 }
 
 /** Whether a field is the owner, or may be meant: the declared owner is not a field. */
-function mayBeOwner({ owner, fields }: ResourceView, name: string): boolean {
-  return owner === name || (owner !== undefined && !(typeof owner === 'string' && fields.has(owner)))
+function mayBeOwner({ owner, field }: ResourceView, name: string): boolean {
+  return owner === name || (owner !== undefined && !(typeof owner === 'string' && field.has(owner)))
 }
 
 function checkReference({ part, declared, shape }: FieldView, resources: ResourceViews): void {
@@ -116,7 +108,8 @@ function checkCombinations({ name, part, declared, shape }: FieldView, resource:
 }
 
 /** Words without a meaning for values of the field's type. */
-function checkTypeFits({ part, declared, shape, writeOnly }: FieldView): void {
+function checkTypeFits(field: FieldView): void {
+  const { part, declared, shape, writeOnly } = field
   const kind = shape.type === 'json' ? 'values of several types' : `an ${shape.type}`
   const isText = shape.type === 'string' && declared['reference'] === undefined
   for (const [word, { fits, revealsValues }] of keywordRows) {
@@ -126,27 +119,26 @@ function checkTypeFits({ part, declared, shape, writeOnly }: FieldView): void {
       const remedy = `Remove "${word}", or keep its value in a separate field.`
       part.key(word).report(`does not work on ${kind}`, remedy)
     }
-    if (fits === 'filterable' && value === true) checkFilterable(part.key(word), shape)
+    if (fits === 'filterable' && value === true) checkFilterable(part.key(word), field)
     if (fits === 'texts' && !isText) part.key(word).report('works on texts alone', `Remove "${word}".`)
   }
 }
 
 /** Arrays of scalars can be filtered by; objects by the members that `filter` lists (WHR-4). */
-function checkFilterable(filter: Part, shape: FieldShape): void {
-  if (shape.type === 'object') {
+function checkFilterable(filter: Part, { type, items }: FieldView): void {
+  if (type === 'object') {
     filter.report('does not work on an object', 'List the paths of its members: ["/size", "/color/name"].')
-  } else if (shape.type === 'array') {
-    const items = partView(itemSchema(shape))?.shape
+  } else if (type === 'array') {
     if (items !== undefined && items.format !== 'date-time') return
     const message = 'works on arrays whose items are texts, numbers or booleans, but not date-times'
     filter.report(message, 'Declare the type of the items, or remove "filter".')
-  } else if (!isComparable(shape.type)) {
+  } else if (!isComparable(type)) {
     filter.report('does not work on values of several types', 'Remove "filter", or keep its value in a separate field.')
   }
 }
 
 /** The members of an object that `filter` lists: each must be in its schema, with values that can be compared. */
-function checkMembers({ name, part, declared, shape, writeOnly }: FieldView): void {
+function checkMembers({ name, part, declared, shape, writeOnly, members }: FieldView): void {
   const filter = part.key('filter')
   if (!Array.isArray(filter.value) || writeOnly) return
   if (shape.type !== 'object') {
@@ -161,7 +153,7 @@ function checkMembers({ name, part, declared, shape, writeOnly }: FieldView): vo
       item.report(`names a member by a word of the condition language: ${taken}`, 'Give the member another name.')
     } else if (path?.schema === undefined) {
       item.report(`is no member that "properties" has: ${show(item.value)}`, 'Declare it, or correct the path.')
-    } else if (partView(path.schema) === undefined) {
+    } else if (!members.some((each) => each.name === path.name)) {
       item.report('leads to no text, number or boolean', 'Name a member of one of these types.')
     }
   }

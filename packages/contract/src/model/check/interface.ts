@@ -1,6 +1,7 @@
 /** Checks what concerns the whole interface: its name, limits, rates (LIM-1) and versions (VER-1 to VER-4). */
-import { countedActions, limitDefaults } from '../limits.ts'
-import { eventCollections, historyCollection } from '../names.ts'
+import { countedActions } from '../declaration.ts'
+import { limitDefaults } from '../limits.ts'
+import { eventCollections, historyCollection, tenantsCollection } from '../names.ts'
 import { suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
 import { momentOf } from '../time.ts'
@@ -12,14 +13,10 @@ import { checkDuration } from './resource.ts'
 export function checkInterface(declaration: Part): void {
   checkInterfaceName(declaration.key('name'))
   declaration.key('title').title()
-  const authorize = declaration.key('authorize')
-  if (!authorize.isAbsent && typeof authorize.value !== 'function') {
-    const remedy = 'Write (request) => request.caller.roles.length > 0 in TypeScript or JavaScript, or remove it.'
-    authorize.mustBe('a function', remedy)
-  }
   checkVersions(declaration.key('versions'), declaration.key('versionCarriers'))
   checkLimits(declaration.key('limits'), Object.keys(declaration.key('resources').record))
   checkEvents(declaration)
+  checkTenants(declaration)
 }
 
 function checkLimits(limits: Part, collections: readonly string[]): void {
@@ -29,7 +26,7 @@ function checkLimits(limits: Part, collections: readonly string[]): void {
 
 function checkPageSize(pageSize: Part): void {
   const [size, max] = [pageSize.key('default'), pageSize.key('max')]
-  const largest = max.value ?? limitDefaults.largestPage
+  const largest = max.value ?? limitDefaults.pageSize.max
   if (typeof size.value === 'number' && typeof largest === 'number' && size.value <= 10_000 && size.value > largest) {
     const unsaid = max.isAbsent ? ', which it is unless said' : ''
     const remedy = `Write at most ${largest}, or raise limits.pageSize.max.`
@@ -62,16 +59,37 @@ function checkEvents(declaration: Part): void {
   checkDuration(declaration.key('limits').key('events').key('retention'), 'Write a longer one, such as "P7D".')
   const resources = declaration.key('resources').entries()
   const [events] = resources.filter(([, { record }]) => record['events'] === true)
-  if (events !== undefined) checkTaken(declaration, events[0], 'events', eventCollections)
+  if (events !== undefined) checkTakenBy(declaration, events[0], 'events', eventCollections)
   const [history] = resources.filter(([, { record }]) => record['history'] === true || isObject(record['history']))
-  if (history !== undefined) checkTaken(declaration, history[0], 'history', [historyCollection])
+  if (history !== undefined) checkTakenBy(declaration, history[0], 'history', [historyCollection])
+}
+
+/** Checks the grace period of tenants, and limits that have no effect without them. */
+function checkTenants(declaration: Part): void {
+  const [tenants, limits] = [declaration.key('tenants'), declaration.key('limits')]
+  checkDuration(tenants.key('gracePeriod'), 'Write a longer one, such as "P30D".')
+  if (!tenants.isAbsent) checkTaken(declaration, 'the interface has tenants', 'remove "tenants"', [tenantsCollection])
+  const most = limits.key('tenants')
+  if (!most.isAbsent && tenants.record['create'] !== 'first-use') {
+    const remedy = 'Write tenants: { caller: "claims.team", create: "first-use" }, or remove this.'
+    most.report('has no effect where no first use creates tenants', remedy)
+  }
+  const rate = limits.key('rate').key('tenant')
+  if (!rate.isAbsent && tenants.isAbsent) {
+    rate.report('has no effect without tenants', 'Declare tenants: { caller: "claims.team" }, or remove this.')
+  }
 }
 
 /** Checks that no collection has a name that the interface keeps for itself, because a resource has a feature. */
-function checkTaken(declaration: Part, first: string, feature: string, names: readonly string[]): void {
+function checkTakenBy(declaration: Part, first: string, feature: string, names: readonly string[]): void {
   const has = feature === 'history' ? 'a history' : feature
-  const message = `is a name that the interface keeps for itself, because ${first} has ${has}`
-  const remedyFor = (name: string) => `Choose another name, such as "my-${name}", or remove "${feature}" from ${first}.`
+  checkTaken(declaration, `${first} has ${has}`, `remove "${feature}" from ${first}`, names)
+}
+
+/** The same for a reason, with what removes it. */
+function checkTaken(declaration: Part, reason: string, removal: string, names: readonly string[]): void {
+  const message = `is a name that the interface keeps for itself, because ${reason}`
+  const remedyFor = (name: string) => `Choose another name, such as "my-${name}", or ${removal}.`
   for (const [name, part] of declaration.key('resources').entries()) {
     if (names.includes(name)) part.reportKey(message, remedyFor(name))
   }

@@ -1,8 +1,9 @@
-/** Checks names: of the interface, of collections (RES-1, RES-3) and of fields (RES-7). */
+/** Checks names: of the interface, of collections (RES-1, RES-3), of fields (RES-7) and of relations (REL-1). */
 import { hyphenedForm, longestName, reservedCollections, reservedFields, snakeCaseForm } from '../names.ts'
 import { isSingular, pluralOf } from '../plural.ts'
+import { nameRelations, sourceOf } from '../relations.ts'
 import { systemFields } from '../resource.ts'
-import type { Part } from './parts.ts'
+import type { FieldView, Part, ResourceViews } from './parts.ts'
 
 /** Checks the interface's name, which is a part of media types. */
 export function checkInterfaceName(part: Part): void {
@@ -51,4 +52,24 @@ export function kebab(name: string, most = longestName): string {
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^[-0-9]+|-+$/g, '')
+}
+
+/** Reports the names that mean something else already, and relations that would show a value that no one may see. */
+export function checkRelations(resources: ResourceViews): void {
+  const sources = [...resources.values()].map(sourceOf)
+  for (const source of sources) {
+    for (const { to, name, collection, field } of nameRelations(source, sources).clashes) {
+      const [word, holder] = to === 'one' ? (['as', source.name] as const) : (['inverse', collection] as const)
+      const message = `is taken in ${source.name}, by a field, another relation or a word of conditions: ${name}`
+      resources.get(holder)?.field.get(field)?.part.key(word).report(message, 'Choose another name.')
+    }
+  }
+  for (const { fields } of resources.values()) for (const field of fields) checkSecret(field)
+}
+
+function checkSecret({ part, writeOnly }: FieldView): void {
+  if (!writeOnly) return
+  for (const word of [part.key('as'), part.key('inverse')]) {
+    if (!word.isAbsent) word.report('would show the value of a field that is writeOnly', 'Remove one of the two.')
+  }
 }

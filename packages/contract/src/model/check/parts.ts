@@ -4,12 +4,13 @@
  */
 import type { issueCodes } from '../../spec/faults.ts'
 import { oneOf } from '../../spec/words.ts'
-import { type FieldShape, itemSchema, type Schema, shapeOf } from '../field.ts'
-import { memberPaths } from '../members.ts'
+import type { FieldDeclaration } from '../declaration.ts'
+import { completeField, type FieldShape, type Schema, shapeOf } from '../field.ts'
+import { callerForm } from '../names.ts'
 import { nearest, suggest } from '../nearest.ts'
 import { below, type Steps } from '../place.ts'
 import { isObject } from '../plain-copy.ts'
-import type { FieldType } from '../resource.ts'
+import { type Field, membersOf, type Resource } from '../resource.ts'
 
 /** A mistake that a check found. */
 export interface Finding {
@@ -157,6 +158,12 @@ export class Part {
     this.mustBe(`a whole number from ${least} to ${most}`, `Write a number such as ${least}.`)
   }
 
+  /** Reports a value that names nothing that a caller has. */
+  callers(): void {
+    if (callerForm.test(this.text)) return
+    this.report(`is nothing that a caller has: ${show(this.value)}`, 'Write "id", "roles" or "claims.NAME".')
+  }
+
   /** Reports a function that awaits: its result is needed at once. */
   synchronous(): void {
     if (Object.prototype.toString.call(this.value) === '[object AsyncFunction]') {
@@ -181,29 +188,18 @@ export function own(record: Readonly<Record<string, unknown>>, key: string): unk
   return Object.hasOwn(record, key) ? record[key] : undefined
 }
 
-/** A field, as far as it can be read. */
-export interface FieldView {
-  readonly name: string
+/** A field, complete as far as it can be read. */
+export interface FieldView extends Field {
   readonly part: Part
   readonly declared: Schema
   readonly shape: FieldShape
-  readonly writeOnly: boolean
-  /** The items of an array that requests may filter by. */
-  readonly items: PartView | undefined
 }
 
-/** An item of an array, or a member of an object, as far as it can be read. */
-export interface PartView extends Omit<FieldView, 'name' | 'part' | 'items'> {
-  readonly items?: undefined
-}
-
-/** A resource, as far as it can be read. */
-export interface ResourceView {
-  readonly name: string
+/** A resource, complete as far as it can be read. */
+export interface ResourceView extends Pick<Resource, 'name' | 'member'> {
   readonly part: Part
-  readonly fields: ReadonlyMap<string, FieldView>
-  /** The members of objects that requests may filter by, by their whole names. */
-  readonly member: ReadonlyMap<string, PartView>
+  readonly fields: readonly FieldView[]
+  readonly field: ReadonlyMap<string, FieldView>
   readonly owner: unknown
   /** The declared access rules by action; empty if there are none. */
   readonly access: Readonly<Record<string, unknown>>
@@ -219,38 +215,21 @@ export function viewsOf(resources: Part): ResourceViews {
 }
 
 function viewOf(name: string, part: Part): ResourceView {
-  const views = part
+  const fields = part
     .key('fields')
     .entries()
-    .map(([field, each]): FieldView => {
-      const declared = each.record
-      const shape = shapeOf(declared)
-      const items = shape.type === 'array' && declared['filter'] === true ? partView(itemSchema(shape)) : undefined
-      return { name: field, part: each, declared, shape, writeOnly: declared['writeOnly'] === true, items }
-    })
-  const members = views.flatMap(({ name: field, declared }) =>
-    memberPaths(field, declared).flatMap(({ name: member, schema }) => {
-      const view = partView(schema)
-      return view === undefined ? [] : [[member, view] as const]
-    }),
-  )
+    .map(([field, each]) => viewOfField(field, each))
   return {
-    name,
-    part,
-    fields: new Map(views.map((view) => [view.name, view])),
-    member: new Map(members),
+    ...{ name, part, fields, field: new Map(fields.map((field) => [field.name, field])) },
+    member: membersOf(fields),
     owner: part.key('owner').value,
     access: part.key('access').record,
   }
 }
 
-/** An item or a member as the checks see it; `undefined`: its values cannot be compared. */
-export function partView(schema: Schema | undefined): PartView | undefined {
-  const shape = shapeOf(schema ?? {})
-  return isComparable(shape.type) ? { declared: {}, shape, writeOnly: false } : undefined
-}
-
-/** Whether values of a type can be compared: those that have a column of their own. */
-export function isComparable(type: FieldType): boolean {
-  return type === 'string' || type === 'integer' || type === 'number' || type === 'decimal' || type === 'boolean'
+/** Reads what can be read of a field. */
+export function viewOfField(name: string, part: Part): FieldView {
+  const declared = part.record
+  const field = completeField(name, declared as FieldDeclaration, false, false)
+  return { ...field, part, declared, shape: shapeOf(declared) }
 }

@@ -1,16 +1,20 @@
-/** Checks a resource: its owner, parent and unique sets, how records are deleted, access rules and business rules. */
+/**
+ * Checks a resource: its owner, parent and unique sets, how records are deleted, business rules, access rules, and
+ * those of single fields (AUT-13, AUT-14).
+ */
+
 import { faults } from '../../spec/fault-entries.ts'
 import { oneOf } from '../../spec/words.ts'
 import { actions, ruleCodeForm } from '../declaration.ts'
-import { eventKinds } from '../event.ts'
+import { isServers } from '../keywords.ts'
 import { suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
+import { isComparable, systemFields } from '../resource.ts'
 import { parseDuration, parsePeriod } from '../time.ts'
 import { checkCondition } from './conditions.ts'
-import { checkFieldAccess } from './field-access.ts'
 import { checkFields } from './fields.ts'
-import { isComparable, own, type Part, type ResourceView, type ResourceViews, show } from './parts.ts'
-import { checkSummaries } from './summaries.ts'
+import { checkSummaries } from './kept-figures.ts'
+import { type FieldView, own, type Part, type ResourceView, type ResourceViews, show } from './parts.ts'
 
 /** Checks a resource; returns which of its actions depend on which others. */
 export function checkResource(resource: ResourceView, resources: ResourceViews): Edge[] {
@@ -24,7 +28,7 @@ export function checkResource(resource: ResourceView, resources: ResourceViews):
   checkDeletion(resource)
   checkUpdates(resource)
   const dependencies = checkAccess(resource, resources)
-  checkPrepare(part.key('prepare'))
+  part.key('prepare').synchronous()
   checkEventFunctions(resource)
   checkHistory(resource)
   checkFieldAccess(resource, resources, checkAccessRules)
@@ -44,9 +48,9 @@ function checkOwner(resource: ResourceView): void {
   const { name, fields } = resource
   const owner = resource.part.key('owner')
   if (owner.isAbsent) return
-  const field = fields.get(owner.text)
+  const field = resource.field.get(owner.text)
   if (field === undefined) {
-    const texts = [...fields.values()].filter((each) => each.shape.type === 'string').map((each) => each.name)
+    const texts = fields.filter((each) => each.shape.type === 'string').map((each) => each.name)
     const remedy = 'Declare the field, such as owner_id: { type: "string" }.'
     owner.unknown(`is not a field of ${name}: ${show(owner.value)}`, texts, remedy)
   } else if (field.shape.type !== 'string' || field.shape.enum !== undefined) {
@@ -63,11 +67,11 @@ function isUniqueAlone({ part }: ResourceView, name: string): boolean {
 }
 
 /** Checks `within`: the reference whose target also nests the collection (RES-2). */
-function checkWithin({ name, part, fields }: ResourceView): void {
+function checkWithin({ name, part, fields, field: named }: ResourceView): void {
   const within = part.key('within')
   if (within.isAbsent) return
-  const field = fields.get(within.text)
-  const references = [...fields.values()].filter((each) => each.declared['reference'] !== undefined)
+  const field = named.get(within.text)
+  const references = fields.filter((each) => each.declared['reference'] !== undefined)
   const names = references.map((each) => each.name)
   if (field === undefined) {
     within.unknown(`is not a field of ${name}: ${show(within.value)}`, names, 'Name a field that is a reference.')
@@ -104,10 +108,10 @@ function checkUniqueSet(set: Part, resource: ResourceView): void {
   }
 }
 
-function checkUniqueField(part: Part, { name, fields }: ResourceView): void {
-  const field = fields.get(part.text)
+function checkUniqueField(part: Part, { name, field: named }: ResourceView): void {
+  const field = named.get(part.text)
   if (field === undefined) {
-    part.report(`is not a field of ${name}: ${show(part.value)}`, suggest(part.text, fields.keys()))
+    part.report(`is not a field of ${name}: ${show(part.value)}`, suggest(part.text, named.keys()))
   } else if (field.writeOnly) {
     part.report('is writeOnly: a clash would let callers find out its value', 'Use another field.')
   } else if (!isComparable(field.shape.type)) {
@@ -181,7 +185,7 @@ interface AccessRules {
 }
 
 /** Checks one rule or several; returns the actions that they depend on. */
-export function checkAccessRules(
+function checkAccessRules(
   rules: Part,
   { resource, resources, remedy }: AccessRules,
 ): { readonly target: string; readonly place: Part }[] {
@@ -280,11 +284,11 @@ function checkWord(part: Part, rule: string, resource: ResourceView): void {
 function checkThrough(rule: Part, resource: ResourceView, resources: ResourceViews): string[] {
   rule.keys(['through', 'action'])
   const [through, action] = [rule.key('through'), rule.key('action')]
-  const field = resource.fields.get(through.text)
+  const field = resource.field.get(through.text)
   const reference = field?.declared['reference']
   if (reference === undefined) {
     const what = field === undefined ? `is not a field of ${resource.name}` : 'is not a reference'
-    const references = [...resource.fields.values()].filter((each) => each.declared['reference'] !== undefined)
+    const references = resource.fields.filter((each) => each.declared['reference'] !== undefined)
     const names = references.map((each) => each.name)
     const remedy = `Name a reference${names.length > 0 ? `: ${oneOf(names)}` : ''}.`
     through.unknown(`${what}: ${show(through.value)}`, names, remedy)
@@ -299,15 +303,6 @@ function checkThrough(rule: Part, resource: ResourceView, resources: ResourceVie
   const remedy = `Declare access.${action.text} in ${target.name}, or name an action that is declared there.`
   action.report(`is not declared in ${target.name}: administrators alone could ever pass`, remedy)
   return []
-}
-
-const triggers = ['create', 'update', 'delete', 'restore']
-
-/** Checks the business rules of a resource. */
-function checkPrepare(prepare: Part): void {
-  if (prepare.isAbsent) return
-  if (typeof prepare.value === 'function') prepare.synchronous()
-  else prepare.mustBe('a function', 'Write ({ next }) => ({ ...next }) in TypeScript or JavaScript, or remove it.')
 }
 
 /** Checks `history`, and that nobody is allowed to read what is not kept. */
@@ -327,40 +322,16 @@ function checkHistory({ part }: ResourceView): void {
 /** Checks `on`: functions that run after a change (EVT-12). */
 function checkEventFunctions({ part }: ResourceView): void {
   const on = part.key('on')
-  if (on.isAbsent || !isObject(on.value)) return
-  for (const [kind, each] of on.entries()) {
-    if (typeof each.value === 'function' || !(eventKinds as readonly string[]).includes(kind)) continue
-    each.mustBe('a function', 'Write async ({ record, client }) => { … } in TypeScript or JavaScript, or remove it.')
-  }
-  if (part.key('events').value === true) return
+  if (!isObject(on.value) || part.key('events').value === true) return
   on.report('needs the events that it follows', 'Write events: true on the resource.')
 }
 
+/** Checks the business rules of a resource. */
 function checkRules(resource: ResourceView, resources: ResourceViews): void {
   for (const rule of resource.part.key('rules').items()) {
-    if (!isObject(rule.value)) continue
-    checkTriggers(rule.key('on'))
-    if (Object.hasOwn(rule.record, 'check')) checkFunction(rule)
-    else checkDeclarative(rule, resource, resources)
+    rule.key('check').synchronous()
+    if (isObject(rule.value) && rule.key('check').isAbsent) checkDeclarative(rule, resource, resources)
   }
-}
-
-function checkTriggers(on: Part): void {
-  const all = Array.isArray(on.value) ? on.items() : [on]
-  if (on.isAbsent || all.length === 0) {
-    on.report('must say when the rule is decided', 'Write create, update, delete or restore.')
-  } else for (const each of all) each.choice(triggers)
-}
-
-function checkFunction(rule: Part): void {
-  for (const key of ['code', 'message', 'when', 'unless']) {
-    if (!Object.hasOwn(rule.record, key)) continue
-    rule.key(key).report('does not go together with `check`', 'Remove one of the two: `check` answers with the code.')
-  }
-  rule.keys(['on', 'check', 'code', 'message', 'when', 'unless'])
-  const check = rule.key('check')
-  if (typeof check.value === 'function') check.synchronous()
-  else check.mustBe('a function', 'Write `code`, `message` and `unless`, or a function in TypeScript.')
 }
 
 function checkDeclarative(rule: Part, resource: ResourceView, resources: ResourceViews): void {
@@ -396,4 +367,70 @@ function checkUnless(unless: Part, resource: ResourceView, resources: ResourceVi
   if (!Object.hasOwn(unless.record, 'where')) {
     where.report('is missing', 'Write the condition, such as where: { status: "open" }.')
   } else if (judged !== undefined && !both) checkCondition(where, { resource: judged, record: resource })
+}
+
+/** Checks one rule or several of a resource. */
+type CheckRules = (
+  rules: Part,
+  options: { readonly resource: ResourceView; readonly resources: ResourceViews; readonly remedy: string },
+) => unknown
+
+/** Checks `access.fields`. */
+function checkFieldAccess(resource: ResourceView, resources: ResourceViews, checkRules: CheckRules): void {
+  for (const [name, part] of resource.part.key('access').key('fields').entries()) {
+    const field = resource.field.get(name)
+    if (field === undefined) {
+      checkUnknown(part, name, resource)
+      continue
+    }
+    if (!isObject(part.value)) continue
+    const [read, write] = [part.key('read'), part.key('write')]
+    if (Object.keys(part.record).length === 0) {
+      part.report('says nothing', 'Write read, write, or both, such as { read: "role:hr" }.')
+    }
+    const remedy = 'Write "nobody", or leave it out: then it follows the permission for the record.'
+    for (const rules of [read, write]) if (!rules.isAbsent) checkRules(rules, { resource, resources, remedy })
+    checkRead(read, field)
+    checkWrite(write, field, resource)
+  }
+}
+
+function checkUnknown(part: Part, name: string, { name: collection, field }: ResourceView): void {
+  if ((systemFields as readonly string[]).includes(name)) {
+    const remedy = 'Remove it. To hide the record, write a rule for access.read.'
+    part.reportKey('is a field that every record shows', remedy)
+  } else part.as(name).unknown(`is not a field of ${collection}`, field.keys())
+}
+
+function checkRead(read: Part, field: FieldView): void {
+  if (read.isAbsent || !field.writeOnly) return
+  read.report('is of a writeOnly field, which no response contains', 'Remove the rule, or "writeOnly" from the field.')
+}
+
+function checkWrite(write: Part, { name, declared, shape }: FieldView, resource: ResourceView): void {
+  if (write.isAbsent) return
+  if (isServers(declared) && name !== resource.owner) {
+    const word = ['readOnly', 'set', 'sequence'].find((each) => declared[each as keyof typeof declared] !== undefined)
+    write.report('is of a field that the server sets', `Remove the rule, or ${show(word)} from the field.`)
+  } else if (name === resource.owner) {
+    const remedy = 'Remove the rule: only administrators may send the owner (AUT-7).'
+    write.report('is of the owner, which the server sets', remedy)
+  } else if (!shape.optional && declared['default'] === undefined && !coversCreation(write, resource)) {
+    const remedy = `Give ${name} a default, or write "optional", so that other callers can create records.`
+    write.report('restricts a required field: callers who may create records may be unable to', remedy)
+  }
+}
+
+/** Whether all callers who may create records may write the field, as far as the rules alone say it. */
+function coversCreation(write: Part, { access }: ResourceView): boolean {
+  const written = rulesOf(write.value)
+  // A caller owns what they create. Whether a condition holds depends on the record.
+  const mayHold = (rule: unknown) => rule === 'anyone' || rule === 'owner' || typeof rule !== 'string'
+  if (written.some(mayHold)) return true
+  const created = rulesOf(access['create'] ?? 'role:admin')
+  return created.every((rule) => rule === 'nobody' || written.includes(rule))
+}
+
+function rulesOf(rules: unknown): unknown[] {
+  return [rules].flat()
 }

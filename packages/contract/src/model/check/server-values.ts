@@ -70,9 +70,8 @@ const times: readonly unknown[] = ['date', 'time', 'date-time', 'iso-time', 'iso
 
 function checkCaller(part: Part, type: FieldType, format: string | undefined): void {
   const name = part.text
-  if (!/^(?:id|roles|claims(?:\.[^.\s]+)+)$/.test(name)) {
-    part.report(`is nothing that a caller has: ${show(part.value)}`, 'Write "id", "roles" or "claims.NAME".')
-  } else if (name === 'id' && (type !== 'string' || times.includes(format))) {
+  part.callers()
+  if (name === 'id' && (type !== 'string' || times.includes(format))) {
     const kind = type === 'string' ? `text of the format ${format}` : type
     part.report(`is a text, and the field is ${article(kind)}`, 'Set a field that holds texts, or write "claims.NAME".')
   } else if (name === 'roles' && type !== 'array') {
@@ -111,8 +110,8 @@ function checkSequence(sequence: Part, { name, part, declared, shape }: FieldVie
 
 /** A record keeps its number, so the field that its number belongs to must keep its value. */
 function checkPer(per: Part, name: string, resource: ResourceView): void {
-  const others = [...resource.fields.keys()].filter((each) => each !== name)
-  const field = per.text === name ? undefined : resource.fields.get(per.text)
+  const others = [...resource.field.keys()].filter((each) => each !== name)
+  const field = per.text === name ? undefined : resource.field.get(per.text)
   if (field === undefined) {
     const isName = typeof per.value === 'string'
     const remedy = isName ? suggest(per.text, others) : 'Write the name of a field, such as project_id.'

@@ -21,7 +21,6 @@ type CheckedField<X, Collection> =
         ? X
         : CheckedWords<X>
 
-/** A reference to one of the collections. */
 interface Reference<Collection> {
   readonly reference: Collection
   readonly type?: unknown

@@ -1,13 +1,15 @@
 /** `defineInterface`: checks a declaration in the editor, and infers the types of its requests and responses. */
 import type {
+  ChangeDeclaration,
+  ConvertedField,
+  CountedAction,
   FieldWords,
   InterfaceDeclaration,
+  RemovedField,
   ResourceDeclaration,
   TypedField,
   VersionDeclaration,
 } from '../declaration.ts'
-import type { CountedAction } from '../limits.ts'
-import type { CheckedChange } from './checked-changes.ts'
 import type { CheckedFields } from './checked-fields.ts'
 import type { CheckedResource } from './checked-resource.ts'
 import type { CollectionTypesOf } from './collection-types.ts'
@@ -65,7 +67,7 @@ export interface DefinedInterface<All, Owner, Within, Variant> extends Omit<Inte
     readonly [C in keyof All]: CollectionTypesOf<
       All[C],
       Named<C extends keyof Owner ? Owner[C] : never>,
-      NestedIn<C, All, Within>,
+      NestedIn<C, Parents<All, Within>>,
       C extends keyof Variant ? Variant[C] : unknown,
       All,
       C
@@ -77,13 +79,21 @@ export interface DefinedInterface<All, Owner, Within, Variant> extends Omit<Inte
 type Named<Name> = unknown extends Name ? never : Name
 
 /** The collections that are within one. */
-type NestedIn<Collection, All, Within> = {
-  [C in keyof All & keyof Within]: Within[C] extends keyof All[C]
-    ? All[C][Within[C]] extends { readonly reference: Collection }
-      ? C
-      : never
-    : never
-}[keyof All & keyof Within]
+type NestedIn<Collection, Parents> = Collection extends keyof Parents ? Parents[Collection] : never
+
+/**
+ * The collections that others are within, with those others. Searched for each collection, they would make the types
+ * grow with the square of the declaration.
+ */
+type Parents<All, Within> = {
+  [C in keyof All & keyof Within as Within[C] extends keyof All[C] ? NameOf<All[C][Within[C]]> : never]: C
+}
+
+type NameOf<X> = X extends { readonly reference: infer Name extends string }
+  ? string extends Name
+    ? never
+    : Name
+  : never
 
 /**
  * Declares an interface. The function returns its argument. The compiler reports names and values that do not fit; the
@@ -121,3 +131,38 @@ export type Infer<
   Collection extends keyof NonNullable<Api['~types']>,
   Part extends keyof NonNullable<Api['~types']>[Collection] = 'record' & keyof NonNullable<Api['~types']>[Collection],
 > = NonNullable<Api['~types']>[Collection][Part]
+
+/**
+ * A change. A version may have collections and fields of other names, which the changes themselves declare.
+ *
+ * @param Older the names before a `rename`, and of removed fields
+ * @param Was the names of collections before a change
+ */
+type CheckedChange<All, Version extends string, Older extends string, Was extends string> =
+  | {
+      [Collection in keyof All]: Change<
+        Version,
+        Collection,
+        (keyof All[Collection] & string) | NoInfer<Older>,
+        Older,
+        Was
+      >
+    }[keyof All]
+  | ([Was] extends [never] ? never : Change<Version, NoInfer<Was>, string, Older, Was>)
+
+interface Change<Version extends string, Collection, Name extends string, Older extends string, Was extends string>
+  extends Pick<ChangeDeclaration, 'collection'> {
+  /** The version that made the change. */
+  readonly version: NoInfer<Version>
+  /** The collection's name in that version. */
+  readonly resource: Collection
+  /** The collection's name before the change. */
+  readonly was?: Was
+  /** The new names of fields by their old names: `{ name: 'title' }`. */
+  readonly rename?: { readonly [Old in Older]?: Name }
+  /** Fields that older versions do not have. */
+  readonly add?: readonly Name[]
+  readonly remove?: { readonly [Old in Older]?: RemovedField }
+  /** By the field's name in this version. */
+  readonly convert?: { readonly [N in Name]?: ConvertedField }
+}

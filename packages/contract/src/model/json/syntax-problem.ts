@@ -7,7 +7,9 @@ export interface SyntaxProblem {
   readonly message: string
 }
 
-type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'after-value'
+type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'after-value'
+
+const mayEnd: readonly Expected[] = ['value-or-end', 'key-or-end', 'after-value']
 
 const blank = /[ \t\n\r]*/y
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
@@ -20,54 +22,39 @@ const names = ['true', 'false', 'null']
 export function findSyntaxProblem(text: string): SyntaxProblem | undefined {
   const open: ('{' | '[')[] = []
   let expected: Expected = 'value'
-  let index = skip(blank, text, 0)
-  while (index < text.length) {
+  for (let index = skip(blank, text, 0), next = index; index < text.length; index = skip(blank, text, next)) {
     const character = text[index]!
-    if (expected === 'after-value') {
-      const inside = open.at(-1)
-      if (inside === undefined)
-        return { offset: index, message: `After the value nothing may follow, not ${name(text, index)}.` }
-      const end = inside === '{' ? '}' : ']'
-      if (character === ',') expected = inside === '{' ? 'key' : 'value'
-      else if (character === end) open.pop()
-      else return { offset: index, message: `A comma or ${end} is missing before ${name(text, index)}.` }
-      index = skip(blank, text, index + 1)
-      continue
-    }
-    if (expected === 'key' || expected === 'key-or-end') {
-      if (expected === 'key-or-end' && character === '}') {
-        open.pop()
-        expected = 'after-value'
-        index = skip(blank, text, index + 1)
-        continue
-      }
-      if (character !== '"') return { offset: index, message: keyMessage(text, index) }
-      const key = readString(text, index)
-      if (typeof key !== 'number') return key
-      index = skip(blank, text, key)
-      if (index >= text.length) break
-      if (text[index] !== ':')
-        return { offset: index, message: `A colon is missing after a key, before ${name(text, index)}.` }
-      index = skip(blank, text, index + 1)
-      expected = 'value'
-      continue
-    }
-    if (character === ']' && expected === 'value-or-end') {
+    const inside = open.at(-1)
+    const end = inside && (inside === '{' ? '}' : ']')
+    next = index + 1
+    if (character === end && mayEnd.includes(expected)) {
       open.pop()
       expected = 'after-value'
-      index = skip(blank, text, index + 1)
-      continue
-    }
-    if (character === '{' || character === '[') {
+    } else if (expected === 'after-value') {
+      if (end === undefined)
+        return { offset: index, message: `After the value nothing may follow, not ${name(text, index)}.` }
+      if (character !== ',')
+        return { offset: index, message: `A comma or ${end} is missing before ${name(text, index)}.` }
+      expected = inside === '{' ? 'key' : 'value'
+    } else if (expected === 'colon') {
+      if (character !== ':')
+        return { offset: index, message: `A colon is missing after a key, before ${name(text, index)}.` }
+      expected = 'value'
+    } else if (expected === 'key' || expected === 'key-or-end') {
+      if (character !== '"') return { offset: index, message: keyMessage(text, index) }
+      const after = readString(text, index)
+      if (typeof after !== 'number') return after
+      next = after
+      expected = 'colon'
+    } else if (character === '{' || character === '[') {
       open.push(character)
       expected = character === '{' ? 'key-or-end' : 'value-or-end'
-      index = skip(blank, text, index + 1)
-      continue
+    } else {
+      const after = readScalar(text, index)
+      if (typeof after !== 'number') return after
+      next = after
+      expected = 'after-value'
     }
-    const end = readScalar(text, index)
-    if (typeof end !== 'number') return end
-    expected = 'after-value'
-    index = skip(blank, text, end)
   }
   if (expected === 'after-value' && open.length === 0) return undefined
   return { offset: text.length, message: `The text ends too early: ${missing(open, expected)}.` }

@@ -15,12 +15,14 @@ const removed = objectOf<RemovedField>(
   { write: 'Write { schema: { type: "integer" }, value: 3 }.' },
 )
 
+const convert = 'Write one such as (value) => value. It needs TypeScript or JavaScript.'
+
 const converted = objectOf<ConvertedField>(
   'A field whose values differ in older versions. Only in TypeScript and JavaScript.',
   {
     schema: fieldSchema,
-    older: functionOnly('`(value) => value`: the value that older versions return.'),
-    newer: functionOnly('`(value) => value`: the value to store for one of an older version.'),
+    older: functionOnly('`(value) => value`: the value that older versions return.', convert),
+    newer: functionOnly('`(value) => value`: the value to store for one of an older version.', convert),
   },
   {},
   { write: 'Write { schema, older: (value) => …, newer: (value) => … }.' },

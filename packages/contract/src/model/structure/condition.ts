@@ -1,5 +1,6 @@
 /** The structure of conditions. The checks of conditions know the fields, and check more than this. */
 import type { FieldCondition } from '../declaration.ts'
+import { callerForm } from '../names.ts'
 import { type Operator, operators } from '../operators.ts'
 import { arrayOf, flagWithoutDefault, type Node, type Optional, objectOf, ref } from '../structure-node.ts'
 
@@ -8,7 +9,7 @@ const scalars = ['string', 'number', 'boolean']
 const bindings: Readonly<Record<string, Node>> = {
   caller: {
     description: 'An attribute of the caller: `id`, `roles` or `claims.NAME`.',
-    ...{ type: 'string', pattern: '^(?:id|roles|claims(?:\\.[^.\\s]+)+)$', examples: ['id', 'roles', 'claims.team'] },
+    ...{ type: 'string', pattern: callerForm.source, examples: ['id', 'roles', 'claims.team'] },
   },
   record: {
     description: 'In business rules a field of the changed record, in lookups of the record that the rule is about.',

@@ -13,10 +13,10 @@ import type { ChangeDeclaration, DeletionDeclaration, InterfaceDeclaration } fro
 import { isFieldWord } from '../field.ts'
 import { keywords } from '../keywords.ts'
 import { ajv } from '../schema.ts'
+import { formats } from '../schema-keywords.ts'
 import { type Node, objectOf } from '../structure-node.ts'
 import { studio } from '../studio.fixture.ts'
 import { declarationSchema, parts, resolve, root } from './declaration-schema.ts'
-import { formats } from './field.ts'
 
 // The service changes the schema: it replaces references by what they mean.
 const schema = declarationSchema() as JSONSchema

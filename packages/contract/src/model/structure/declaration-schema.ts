@@ -1,16 +1,20 @@
 /** The JSON Schema of declarations, in parts by name, as the checks read it and as it is published. */
 
 import { mostErrors } from '../../spec/faults.ts'
-import { carriers, type InterfaceDeclaration, type VersionDeclaration } from '../declaration.ts'
-import { countedActions, limitDefaults } from '../limits.ts'
+import {
+  carriers,
+  countedActions,
+  type InterfaceDeclaration,
+  type TenantsDeclaration,
+  type VersionDeclaration,
+} from '../declaration.ts'
+import { type LimitsDeclaration, limitDefaults } from '../limits.ts'
 import { hyphenedForm, longestName, reservedCollections } from '../names.ts'
 import { arrayOf, choice, functionOnly, mapOf, type Node, objectOf, prose, ref, whole } from '../structure-node.ts'
 import { change } from './change.ts'
 import { condition, conditionValue } from './condition.ts'
 import { field, innerSchema } from './field.ts'
-import { accessRule, deletion, duration, resource, rule } from './resource.ts'
-
-type Limits = NonNullable<InterfaceDeclaration['limits']>
+import { accessRule, deletion, durationOf, resource, rule, title } from './resource.ts'
 
 const rateForm = '^[1-9]\\d{0,8}/(?:second|minute|hour)$'
 
@@ -22,23 +26,29 @@ function rate(description: string, standard?: string): Node {
   }
 }
 
-const pageSize = objectOf<NonNullable<Limits['pageSize']>>(
+const pageSize = objectOf<NonNullable<LimitsDeclaration['pageSize']>>(
   'The number of records of a page.',
   {},
   {
-    default: whole(1, 10_000, 'The number of records of a page, if the request does not say.', limitDefaults.pageSize),
-    max: whole(1, 10_000, 'The most records of a page that a request may ask for.', limitDefaults.largestPage),
+    default: whole(
+      1,
+      10_000,
+      'The number of records of a page, if the request does not say.',
+      limitDefaults.pageSize.default,
+    ),
+    max: whole(1, 10_000, 'The most records of a page that a request may ask for.', limitDefaults.pageSize.max),
   },
   { write: 'Write pageSize: { default: 20, max: 100 }.' },
 )
 
-const rates = objectOf<NonNullable<Limits['rate']>>(
+const rates = objectOf<NonNullable<LimitsDeclaration['rate']>>(
   'How many requests are allowed in a time. The rest get 429.',
   {},
   {
-    caller: rate('The requests of one caller.', limitDefaults.callerRate),
-    address: rate('The failed authentications from one address.', limitDefaults.addressRate),
+    caller: rate('The requests of one caller.', limitDefaults.rate.caller),
+    address: rate('The failed authentications from one address.', limitDefaults.rate.address),
     changes: rate('The records that one caller changes, with one request or many. Undeclared: any number.'),
+    tenant: rate('The requests of all callers of one tenant. Undeclared: any number.'),
     actions: mapOf(
       rate('The requests of one caller for these actions.'),
       'Rates of single actions, by `collection.action`. `*` stands for all collections or all actions: `*.create`.',
@@ -55,14 +65,14 @@ const rates = objectOf<NonNullable<Limits['rate']>>(
   { write: "Write rate: { caller: '600/minute' }." },
 )
 
-const keys = objectOf<NonNullable<Limits['keys']>>(
+const keys = objectOf<NonNullable<LimitsDeclaration['keys']>>(
   'Limits of the API keys that callers create over HTTP.',
   {},
   {
     perSubject: whole(
       ...([1, 1_000_000] as const),
       'The most keys of one subject that are neither revoked nor expired.',
-      limitDefaults.keysPerSubject,
+      limitDefaults.keys.perSubject,
     ),
     lastingRoles: arrayOf(
       {
@@ -79,7 +89,7 @@ const keys = objectOf<NonNullable<Limits['keys']>>(
 )
 
 const most = Number.MAX_SAFE_INTEGER
-const exportLimits = objectOf<NonNullable<Limits['exports']>>(
+const exportLimits = objectOf<NonNullable<LimitsDeclaration['exports']>>(
   'Limits of the files that exports create.',
   {},
   {
@@ -90,7 +100,7 @@ const exportLimits = objectOf<NonNullable<Limits['exports']>>(
   { write: 'Write exports: { count: 20, bytes: 1073741824 }.' },
 )
 
-const includeLimits = objectOf<NonNullable<Limits['include']>>(
+const includeLimits = objectOf<NonNullable<LimitsDeclaration['include']>>(
   'Limits of related records in one response.',
   {},
   {
@@ -100,23 +110,22 @@ const includeLimits = objectOf<NonNullable<Limits['include']>>(
   { write: 'Write include: { paths: 8, records: 1000 }.' },
 )
 
-const eventLimits = objectOf<NonNullable<Limits['events']>>(
+const eventLimits = objectOf<NonNullable<LimitsDeclaration['events']>>(
   'Limits of events. Only if a resource has `events: true`.',
   {},
   {
-    retention: {
-      description:
-        'How long events are kept: an ISO 8601 duration of weeks, days, hours, minutes and seconds. Who continues ' +
+    retention: durationOf(
+      'How long events are kept: an ISO 8601 duration of weeks, days, hours, minutes and seconds. Who continues ' +
         'after an older event gets 410.',
-      ...{ type: 'string', pattern: duration, default: limitDefaults.events.retention, examples: ['P7D', 'PT12H'] },
-      wording: 'elsewhere',
-    },
+      limitDefaults.events.retention,
+      'PT12H',
+    ),
     streams: whole(1, 10_000, 'The most open streams of one caller.', limitDefaults.events.streams),
   },
   { write: 'Write events: { retention: "P7D" }.' },
 )
 
-const limits = objectOf<Limits>(
+const limits = objectOf<LimitsDeclaration>(
   'Limits of requests and responses.',
   {},
   {
@@ -132,6 +141,7 @@ const limits = objectOf<Limits>(
     ),
     patchOperations: whole(1, 100_000, 'The most operations of a JSON Patch.', limitDefaults.patchOperations),
     bulk: whole(1, 100_000, 'The most records that one request creates or changes by an array.', limitDefaults.bulk),
+    tenants: whole(1, 1_000_000, 'The most tenants that first uses create.', limitDefaults.tenants),
     errors: whole(
       ...([1, mostErrors] as const),
       'The most entries of `errors` in a response. Its `error_count` is the number of all errors.',
@@ -194,6 +204,33 @@ const version = objectOf<VersionDeclaration>(
   { write: 'Write v1: {}.' },
 )
 
+const tenants = objectOf<TenantsDeclaration>(
+  'Each tenant has a database of its own: a file on SQLite, a schema on PostgreSQL. Each request belongs to the ' +
+    'tenant that the key or a claim of its caller names.',
+  {
+    caller: {
+      description: 'The claim of the caller that names the tenant, a text of 1 to 128 characters.',
+      ...{ type: 'string', pattern: '^claims(?:\\.[^.\\s]+)+$', examples: ['claims.team'] },
+      wording: { what: 'a claim of the caller', write: 'Write caller: "claims.team".' },
+    },
+  },
+  {
+    create: choice(
+      ['operator', 'first-use'],
+      '`operator`: a tenant that operators have not created is unknown. `first-use`: the first request that changes ' +
+        'something creates it.',
+      { default: 'operator' },
+    ),
+    gracePeriod: durationOf(
+      'How long a deleted tenant is kept, and can be restored: an ISO 8601 duration of weeks, days, hours, minutes ' +
+        'and seconds.',
+      'P30D',
+      'PT12H',
+    ),
+  },
+  { write: 'Write tenants: { caller: "claims.team" }.' },
+)
+
 const collectionName: Node = {
   pattern: hyphenedForm.source,
   maxLength: longestName,
@@ -224,10 +261,7 @@ const declaration = objectOf<InterfaceDeclaration>(
       ...{ type: 'string', examples: ['./node_modules/resourced/declaration.schema.json'] },
       wording: { what: 'the address of a JSON Schema', write: 'Write it as a text, or leave it out.' },
     },
-    title: {
-      ...{ description: 'The name for people, one line.', type: 'string', pattern: '^[^\\r\\n]*\\S[^\\r\\n]*$' },
-      ...{ examples: ['Studio'], wording: 'elsewhere' },
-    },
+    title: { ...title, examples: ['Studio'] },
     description: prose('What the interface is for. The OpenAPI document has it.'),
     versions: mapOf(
       ref('version'),
@@ -249,7 +283,9 @@ const declaration = objectOf<InterfaceDeclaration>(
     authorize: functionOnly(
       '`(request) => true | false | { code, message }`: decides about each request of an authenticated caller. It ' +
         'may await.',
+      'Write (request) => request.caller.roles.length > 0 in TypeScript or JavaScript, or remove it.',
     ),
+    tenants: ref('tenants'),
     limits: ref('limits'),
   },
   { write: 'Write export default defineInterface({ name, resources }).' },
@@ -267,6 +303,7 @@ export const parts: Readonly<Record<string, Node>> = {
   rule,
   version,
   change,
+  tenants,
   limits,
 }
 

@@ -1,9 +1,11 @@
 /** The structure of a resource: fields, deletion, access rules and business rules. */
 import {
   type AccessDeclaration,
+  type AccessRule,
   type Action,
   actions,
   type BusinessRule,
+  type Condition,
   type DeletionDeclaration,
   type FieldAccessDeclaration,
   type HistoryDeclaration,
@@ -34,15 +36,25 @@ export const name = (description: string, ...examples: string[]): Node => ({
   wording: 'elsewhere',
 })
 
+export const title: Node = {
+  ...{ description: 'The name for people, one line.', type: 'string', pattern: '^[^\\r\\n]*\\S[^\\r\\n]*$' },
+  wording: 'elsewhere',
+}
+
 const triggers = ['create', 'update', 'delete', 'restore']
+
+const changesMeant = {
+  what: '"create", "update", "delete" or "restore", or an array of these',
+  write: 'Write when the rule is decided: "create".',
+}
 
 const on: Node = {
   description: 'The changes that the rule applies to.',
   anyOf: [
     choice(triggers, 'One kind of change.'),
-    arrayOf(choice(triggers, 'A kind of change.'), 'Several kinds of changes.', undefined, { minItems: 1 }),
+    arrayOf(choice(triggers, 'A kind of change.'), 'Several kinds of changes.', changesMeant, { minItems: 1 }),
   ],
-  wording: 'elsewhere',
+  wording: changesMeant,
 }
 
 type DeclarativeRule = Extract<BusinessRule, { readonly code: string }>
@@ -88,9 +100,23 @@ const declarativeRule = objectOf<DeclarativeRule>(
 
 const functionRule = objectOf<FunctionRule>(
   'A rule as a function. Only in TypeScript and JavaScript.',
-  { on, check: functionOnly('`({ current, next, caller, now }) => undefined | { code, message, pointer }`.') },
+  {
+    on,
+    check: functionOnly(
+      '`({ current, next, caller, now }) => undefined | { code, message, pointer }`.',
+      'Write `code`, `message` and `unless`, or a function in TypeScript.',
+    ),
+  },
   {},
-  'elsewhere',
+  {
+    unknownKey: 'does not go together with `check`',
+    meantKeys: Object.fromEntries(
+      ['code', 'message', 'when', 'unless'].map((key) => [
+        key,
+        'Remove one of the two: `check` answers with the code.',
+      ]),
+    ),
+  },
 )
 
 /** A rule of either form. */
@@ -100,8 +126,13 @@ export const rule: Node = {
   wording: { what: 'an object', write: `Write ${ruleExample}.` },
 }
 
-/** The form of durations, as a pattern. */
-export const duration = '^P(?=[\\dT])(?:\\d+W)?(?:\\d+D)?(?:T(?=\\d)(?:\\d+H)?(?:\\d+M)?(?:\\d+S)?)?$'
+const duration = '^P(?=[\\dT])(?:\\d+W)?(?:\\d+D)?(?:T(?=\\d)(?:\\d+H)?(?:\\d+M)?(?:\\d+S)?)?$'
+
+/** A duration, with its default and another example. */
+export const durationOf = (description: string, standard: string, other: string): Node => ({
+  ...{ description, type: 'string', pattern: duration, default: standard, examples: [standard, other] },
+  wording: 'elsewhere',
+})
 
 /** The form of durations that may have years and months. */
 const period = duration.replace('(?:\\d+W)?', '(?:\\d{1,3}Y)?(?:\\d{1,4}M)?(?:\\d+W)?')
@@ -120,13 +151,12 @@ export const deletion = objectOf<DeletionDeclaration>(
       '`soft`: deleted records are kept for the grace period. `hard`: they are removed at once.',
       { default: 'soft' },
     ),
-    gracePeriod: {
-      description:
-        'How long a deleted record is kept: an ISO 8601 duration of weeks, days, hours, minutes and seconds. Only ' +
-        'with the variant `soft`.',
-      ...{ type: 'string', pattern: duration, default: 'P30D', examples: ['P30D', 'PT12H'] },
-      wording: 'elsewhere',
-    },
+    gracePeriod: durationOf(
+      'How long a deleted record is kept: an ISO 8601 duration of weeks, days, hours, minutes and seconds. Only with ' +
+        'the variant `soft`.',
+      'P30D',
+      'PT12H',
+    ),
     restorable: flagWithoutDefault(
       'Deleted records can be restored until the grace period ends. Default: `true`; with the variant `hard`: `false`.',
     ),
@@ -181,43 +211,31 @@ const role: Node = {
   description: 'Callers that have the role: `role:editor`.',
 }
 
-const through: Node = {
-  description: 'Whether the caller may perform an action on the record that this one refers to.',
-  type: 'object',
-  properties: {
+const through = objectOf<Extract<AccessRule, { readonly through: string }>>(
+  'Whether the caller may perform an action on the record that this one refers to.',
+  {
     through: name('A field that is a reference.', 'project_id'),
     action: choice(actions, 'The action on the other record.'),
   },
-  required: ['through', 'action'],
-  additionalProperties: false,
-}
+  {},
+)
 
-const where: Node = {
-  description: 'Callers for records that match a condition.',
-  type: 'object',
-  properties: { where: ref('condition', { minProperties: 1 }) },
-  required: ['where'],
-  additionalProperties: false,
-}
+const condition = { where: ref('condition', { minProperties: 1 }) }
 
-const lookup = (word: 'some' | 'none', description: string): Node => ({
-  description: `${description} The caller need not be able to read it. \`{ record: FIELD }\` is the record at hand.`,
-  type: 'object',
-  properties: {
-    [word]: name('The collection in which to look.', 'memberships'),
-    where: ref('condition', { minProperties: 1 }),
-  },
-  required: [word, 'where'],
-  additionalProperties: false,
-})
+const where = objectOf<{ where: Condition }>('Callers for records that match a condition.', condition, {})
 
-const all: Node = {
-  description: 'Each of these rules must permit the action.',
-  type: 'object',
-  properties: { all: arrayOf(ref('accessRule'), 'The rules.', undefined, { minItems: 1 }) },
-  required: ['all'],
-  additionalProperties: false,
-}
+const lookup = (word: 'some' | 'none', description: string): Node =>
+  objectOf<Record<string, unknown>>(
+    `${description} The caller need not be able to read it. \`{ record: FIELD }\` is the record at hand.`,
+    { [word]: name('The collection in which to look.', 'memberships'), ...condition },
+    {},
+  )
+
+const all = objectOf<Extract<AccessRule, { readonly all: unknown }>>(
+  'Each of these rules must permit the action.',
+  { all: arrayOf(ref('accessRule'), 'The rules.', undefined, { minItems: 1 }) },
+  {},
+)
 
 /** Who may perform an action. */
 export const accessRule: Node = {
@@ -239,30 +257,23 @@ export const accessRule: Node = {
   wording: 'elsewhere',
 }
 
-const access = (description: string): Node => ({
+const accessRules = (description: string, more: Node = {}): Node => ({
   description: `${description} Of an array, one matching rule is enough.`,
   anyOf: [ref('accessRule'), arrayOf(ref('accessRule'), 'Any of these rules.', undefined, { minItems: 1 })],
-  default: 'role:admin',
-  wording: 'elsewhere',
+  ...{ ...more, wording: 'elsewhere' },
 })
 
 const fieldAccessExample = "Write fields: { salary: { read: 'role:hr', write: 'role:hr' } }."
-
-const fieldRules = (description: string): Node => ({
-  description: `${description} Of an array, one matching rule is enough.`,
-  anyOf: [ref('accessRule'), arrayOf(ref('accessRule'), 'Any of these rules.', undefined, { minItems: 1 })],
-  wording: 'elsewhere',
-})
 
 const fieldAccess = objectOf<FieldAccessDeclaration>(
   'Who may read and write the field. What is left out follows the permission for the record. The role `admin` counts ' +
     'only where a rule names it.',
   {},
   {
-    read: fieldRules(
+    read: accessRules(
       'Who sees the value. For other callers the field is `null`, in filters and searches too (AUT-13).',
     ),
-    write: fieldRules('Who may set and change the value. The rule must hold before and after the change (AUT-14).'),
+    write: accessRules('Who may set and change the value. The rule must hold before and after the change (AUT-14).'),
   },
   { write: fieldAccessExample, unknownKey: 'is neither read nor write' },
 )
@@ -320,10 +331,7 @@ export const resource = objectOf<ResourceDeclaration>(
     ),
   },
   {
-    title: {
-      ...{ description: 'The name for people, one line.', type: 'string', pattern: '^[^\\r\\n]*\\S[^\\r\\n]*$' },
-      wording: 'elsewhere',
-    },
+    title,
     description: prose('What the records are. The OpenAPI document has it.'),
     owner: name('The field that the server sets to the id of the caller who creates the record.', 'owner_id'),
     within: name(
@@ -341,10 +349,9 @@ export const resource = objectOf<ResourceDeclaration>(
       ...objectOf<Record<Action, unknown> & Pick<AccessDeclaration, 'fields'>>(
         'Who may perform each action, and who may use single fields. Actions that are left out require the role ' +
           '`admin`.',
-        Object.fromEntries(actions.map((action) => [action, access(actionDescriptions[action])])) as Record<
-          Action,
-          Node
-        >,
+        Object.fromEntries(
+          actions.map((action) => [action, accessRules(actionDescriptions[action], { default: 'role:admin' })]),
+        ) as Record<Action, Node>,
         {
           fields: mapOf(
             fieldAccess,
@@ -360,6 +367,7 @@ export const resource = objectOf<ResourceDeclaration>(
     prepare: functionOnly(
       '`({ current, next, caller, now }) => ({ ...next })`: completes each record that a request creates or changes, ' +
         'before it is validated. Fields that the result leaves out keep their values.',
+      'Write ({ next }) => ({ ...next }) in TypeScript or JavaScript, or remove it.',
     ),
     on: objectOf<NonNullable<ResourceDeclaration['on']>>(
       'Functions that run after a change was committed, at least once and in order for each record. They may await. ' +
@@ -368,7 +376,10 @@ export const resource = objectOf<ResourceDeclaration>(
       Object.fromEntries(
         eventKinds.map((kind) => [
           kind,
-          functionOnly(`\`({ event, record, client, signal }) => …\` after \`${kind}\`.`),
+          functionOnly(
+            `\`({ event, record, client, signal }) => …\` after \`${kind}\`.`,
+            'Write async ({ record, client }) => { … } in TypeScript or JavaScript, or remove it.',
+          ),
         ]),
       ) as Record<EventKind, Node>,
       { write: 'Write on: { created: async ({ record }) => { … } }.', unknownKey: 'is no kind of event' },

@@ -24,8 +24,9 @@ const manyChanges: RuleSection = {
         'PATCH of a collection with an array of objects with `id` merges each, or none. PUT with `key=sku` replaces ' +
         'the record that has the value of this unique field, or creates it; PUT with `sku=ABC` does so for one ' +
         'record: 200, or 201 with Location. `If-None-Match: *` only creates, `If-Match` only replaces. ' +
-        'Uniqueness is decided at the end, so records may exchange values. Where conditions are required, an array ' +
-        'is 428.',
+        'Uniqueness is decided at the end, so records may exchange values, but not those by which access rules look ' +
+        'records up. Business rules see the changes of the records before, and no record without a value that it ' +
+        'exchanges. Where conditions are required, an array is 428.',
       unobservable,
     },
     {

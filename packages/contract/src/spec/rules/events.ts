@@ -25,8 +25,10 @@ const events: RuleSection = {
       id: 'EVT-3',
       mark: 'beyond',
       sentence:
-        'An event has id, collection, record, kind, data, created_at and updated_at. data is the record after the ' +
-        'change as the version of the client shows it, and null where the record was deleted or purged.',
+        'An event has id, collection, record, kind, data, request_id, created_at and updated_at. data is the record ' +
+        'after the change as the version of the client shows it, and null where the record was deleted or purged. ' +
+        'request_id is the `X-Request-Id` of the request that made the change, which the server chooses: the events ' +
+        'of an array, a transaction, a cascade or a job have the same. It is null where no request made the change.',
     },
     {
       id: 'EVT-4',
@@ -70,7 +72,8 @@ const events: RuleSection = {
       id: 'EVT-9',
       mark: 'beyond',
       sentence:
-        'A delivery is a POST of a CloudEvents 1.0 event, signed as Standard Webhooks defines. Deliveries of one ' +
+        'A delivery is a POST of a CloudEvents 1.0 event, signed as Standard Webhooks defines, with the request_id ' +
+        'of the event as correlationid. Deliveries of one ' +
         'record are in order and at least once. A failed one is repeated for three days; 410 turns the webhook off.',
       unobservable: 'The checker makes no webhook that sends: its requests could reach a server that nobody asked.',
     },

@@ -43,8 +43,9 @@ const history: RuleSection = {
       sentence:
         'A purge, a hard deletion, and `DELETE /{collection}/{id}/revisions` by callers who may `delete` and ' +
         '`readHistory`, erase former states: in the history, in `data` of events, and in kept responses. DELETE ' +
-        'obeys `If-Match` of the record, is 204, and leaves the present state and the tag. On SQLite the bytes are ' +
-        'gone within a minute, on PostgreSQL with the next vacuum.',
+        'obeys `If-Match` of the record, is 204, and leaves the present state and the tag. While a job changes the ' +
+        'record by a filter, it is 409 `BEING_CHANGED`. On SQLite the bytes are gone within a minute, on PostgreSQL ' +
+        'with the next vacuum.',
       unobservable,
     },
   ],

@@ -62,7 +62,8 @@ const limits: RuleSection = {
         'Too many requests are answered with 429 and an accurate Retry-After. Limits hold for a caller and for an ' +
         'address that fails to authenticate, and can be shared between servers; clients whose address is unknown ' +
         'count as one address. Where `limits.rate.changes` is declared, a request also counts the records that it ' +
-        'changes.',
+        'changes. An operation of a transaction counts for the rate of its action as a request does. A request with ' +
+        'more than a rate ever allows at once is 413.',
     },
     {
       id: 'LIM-2',

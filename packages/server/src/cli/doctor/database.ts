@@ -1,6 +1,6 @@
 /** Checks what was found in a database: its server, the pending migration, maintenance, jobs, and the clock. */
 import { counted } from 'resourced-check/terminal'
-import { withoutCredentials } from 'resourced-contract/model/credentials'
+import { withoutCredentials } from 'resourced-contract/model/text'
 import { timestamp } from 'resourced-contract/model/time'
 import type { Pending } from '../../storage/migration/apply.ts'
 import type { Examination, ServerExamination } from '../../storage/migration/examine.ts'

@@ -1,9 +1,9 @@
 /** Checks of the machine: memory, open files, the disk and file system of a database, and ports. */
 import { accessSync, constants, readFileSync, type Stats, statfsSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import { getHeapStatistics } from 'node:v8'
+import { freePort } from '../../server/threads/supervisor.ts'
 import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
 
 const mebibyte = 1_048_576
@@ -141,7 +141,10 @@ export function openToOthers(check: string, file: string, found: Stats | undefin
 /** Whether a server can listen at an address. */
 export async function checkPort(check: string, host: string, port: number): Promise<Diagnosis> {
   if (port === 0) return ok(check, 'A free port is chosen at start.')
-  const code = await listenOnce(host, port)
+  const code = await freePort(host, port).then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error.code ?? error.message,
+  )
   if (code === undefined) return ok(check, `Port ${port} on ${host} is free.`)
   if (code === 'EADDRINUSE') {
     const remedy = 'If it is not a server of Resourced, stop it, or choose another port with --port.'
@@ -151,12 +154,4 @@ export async function checkPort(check: string, host: string, port: number): Prom
     return problem(check, `Port ${port} is reserved for privileged users.`, 'Choose one above 1023 with --port.')
   }
   return problem(check, `Nothing can listen on port ${port} of ${host} (${code}).`, 'Name an address with --host.')
-}
-
-function listenOnce(host: string, port: number): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
-  })
 }

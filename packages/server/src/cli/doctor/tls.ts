@@ -3,22 +3,18 @@ import { X509Certificate } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { ConfigurationError } from 'resourced-contract/spec/configuration-error'
-import { readCertificate } from '../../server/node/certificates.ts'
+import {
+  type CertificateFiles,
+  certificateFor,
+  loopback,
+  readCertificate,
+  type TlsOptions,
+} from '../../server/node/certificates.ts'
 import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
 import { openToOthers } from './machine.ts'
 
-/** The options of `serve` that decide about TLS. */
-export interface TlsOptions {
-  readonly host: string
-  readonly http?: boolean
-  readonly trustProxy?: boolean
-  readonly tlsCert?: string
-  readonly tlsKey?: string
-}
-
 const check = 'TLS'
 const day = 86_400_000
-const loopback = new Set(['127.0.0.1', '::1', 'localhost'])
 
 /**
  * Checks the certificate.
@@ -26,22 +22,21 @@ const loopback = new Set(['127.0.0.1', '::1', 'localhost'])
  * @param now milliseconds since 1970
  */
 export function checkTls(options: TlsOptions, now = Date.now()): Diagnosis[] {
-  const { host, http = false, trustProxy = false, tlsCert, tlsKey } = options
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    return [problem(check, 'Only one of --tls-cert and --tls-key is given.', 'Give both, or neither.')]
+  const { host, trustProxy } = options
+  let files: ReturnType<typeof certificateFor>
+  try {
+    files = certificateFor(options)
+  } catch (error) {
+    return [problem(check, (error as ConfigurationError).message)]
   }
-  if (tlsCert !== undefined && tlsKey !== undefined) return ofFiles(tlsCert, tlsKey, host, now)
-  if (http && !trustProxy && !loopback.has(host)) {
-    const finding = `--http serves on loopback only, not on ${host}.`
-    return [problem(check, finding, 'Leave --http out for HTTPS, or use --trust-proxy behind a proxy.')]
-  }
-  if (http || trustProxy) return [ok(check, trustProxy ? 'The proxy ends TLS.' : 'Plain HTTP on loopback.')]
+  if (files === 'none') return [ok(check, trustProxy ? 'The proxy ends TLS.' : 'Plain HTTP on loopback.')]
+  if (files !== 'local') return ofFiles(files, host, now)
   if (loopback.has(host)) return [ok(check, 'A local certificate for localhost, which the server renews.')]
   const finding = `Clients of other machines do not trust the local certificate, which is for localhost, not ${host}.`
   return [warning(check, finding, 'Give a certificate with --tls-cert and --tls-key.')]
 }
 
-function ofFiles(cert: string, key: string, host: string, now: number): Diagnosis[] {
+function ofFiles({ cert, key }: CertificateFiles, host: string, now: number): Diagnosis[] {
   let certificate: X509Certificate
   try {
     certificate = new X509Certificate(readCertificate({ cert, key }).cert)

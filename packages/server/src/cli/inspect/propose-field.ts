@@ -7,7 +7,6 @@ import type {
   ForeignKeyDescription,
 } from '../../storage/table-description.ts'
 
-/** A proposed field. */
 export interface ProposedField {
   readonly name: string
   /** The words of the field; `repair` may remove some. */

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { checkDeclaration } from 'resourced-contract/model/check/check-declaration'
 import type { ColumnDescription, DatabaseDescription, TableDescription } from '../../storage/table-description.ts'
+import { writeYaml } from '../inspect.ts'
 import { readYaml } from '../read-yaml.ts'
 import { propose } from './propose.ts'
 import { isNow } from './propose-field.ts'
 import { declarationOf, repair } from './repair.ts'
-import { writeYaml } from './write-yaml.ts'
 
 const text = fc.string({ unit: fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), fc.constantFrom(
   '\n', '\r', '\u2028', '\u0085', '\uFEFF', '\u202E', '"', "'", '#', ':', '-', '*/', ' ', '{', '}', '\\', '\t', '\x1b',

@@ -18,7 +18,6 @@ import {
   textOfComment,
 } from './propose-field.ts'
 
-/** A proposed resource. */
 export interface ProposedResource {
   readonly name: string
   readonly description: string | undefined
@@ -303,7 +302,6 @@ export function snakeCase(name: string): string {
   return plain(name).replaceAll('-', '_')
 }
 
-/** A name for the interface. */
 function interfaceName(database: string): string {
   return plain(database).slice(0, longestName).replace(/-+$/, '') || 'api'
 }

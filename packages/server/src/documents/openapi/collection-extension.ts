@@ -4,13 +4,13 @@
  */
 import type { AccessRule } from 'resourced-contract/model/declaration'
 import { keywordsOf } from 'resourced-contract/model/keywords'
-import { isHistory } from 'resourced-contract/model/recorded'
 import { relationsOf } from 'resourced-contract/model/relations'
 import {
   type Catalog,
   type Field,
   type FieldAccess,
   fieldAccessOf,
+  isHistory,
   operatorsFor,
   type Resource,
   sortableNames,
@@ -31,7 +31,8 @@ export function collectionExtension(catalog: Catalog, resource: Resource, { one 
   const relations = [...relationsOf(catalog, resource).values()].map(({ name, ...relation }) => [name, relation])
   const sortable = new Set(sortableNames(resource))
   // What clients neither see nor send is not theirs.
-  const shown = fields.filter(({ writeOnly }) => !isHistory(resource) || !writeOnly)
+  const isOwn = ({ readOnly, writeOnly }: Field) => writeOnly && (readOnly || isHistory(resource))
+  const shown = fields.filter((field) => !isOwn(field))
   const stamps = isHistory(resource) ? ['created_at'] : ['created_at', 'updated_at']
   const described = ['id', ...shown.map(({ name }) => name), ...stamps].map((name) => {
     const field = resource.field.get(name)

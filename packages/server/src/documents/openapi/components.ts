@@ -55,7 +55,6 @@ export const commonHeaders = {
   ],
 } as const satisfies Readonly<Record<string, readonly HeaderName[]>>
 
-/** A parameter of the query. */
 export const queryParameter = (name: string, description: string, schema: Json, more: Json = {}): Json => ({
   name,
   in: 'query',

@@ -1,9 +1,20 @@
-/** The operations of one resource: its collection, its records, and its collections nested under others. */
+/**
+ * The operations of one resource: its collection, its records, those that create or change the records of an array, or
+ * the record with a unique value (BLK-1, BLK-2), and its collections nested under others.
+ */
+
 import { relationsOf } from 'resourced-contract/model/relations'
-import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import { type Catalog, type Resource, uniqueKeysOf } from 'resourced-contract/model/resource'
 import { streamType } from 'resourced-contract/spec/media-types'
-import { bulkDeletionRequest, type Components, type Json, object, refTo, usualBulk } from './components.ts'
-import { manyAnswer, manyChanges } from './many-operations.ts'
+import {
+  bulkDeletionRequest,
+  type Components,
+  type Json,
+  object,
+  queryParameter,
+  refTo,
+  usualBulk,
+} from './components.ts'
 import {
   datetimeParameters,
   filterParameters,
@@ -13,7 +24,7 @@ import {
   summaryParameters,
 } from './parameters.ts'
 import { codesOf, deletedWith, type OperationKind, type Problems, referringTo } from './problems.ts'
-import { answer, body, contentOf, sharedResponse } from './responses.ts'
+import { answer, body, mergeTypes, patchBody, sharedResponse } from './responses.ts'
 import type { ResourceNames } from './schemas.ts'
 
 export interface OperationParts {
@@ -160,10 +171,7 @@ function matchingUpdate(resource: Resource, parts: OperationParts): Json {
         'All of them or none. At least one filter is required. With `Prefer: max-affected=n`, nothing is changed if ' +
         'more records match; with n = 0 the error has the number of matches.',
       parameters: matchParameters(resource, parts),
-      requestBody: {
-        required: true,
-        content: contentOf(['application/json', 'application/merge-patch+json'], refTo('schemas', `${one}Patch`)),
-      },
+      requestBody: body(mergeTypes, refTo('schemas', `${one}Patch`)),
       ...responses('update-matching', resource, parts, false, {
         200: answer('The number of records that match.', [], object({ updated_count: count }, ['updated_count'])),
         202: accepted,
@@ -224,7 +232,7 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
       description: `Omitted fields are cleared.${conditional}`,
       parameters: prefer,
       requestBody: body(['application/json'], refTo('schemas', `${one}Replace`)),
-      ...responses('replace', resource, parts, false, changed),
+      ...responses('update', resource, parts, false, changed),
     },
     patch: {
       operationId: `update${one}`,
@@ -232,13 +240,8 @@ export function recordPath(resource: Resource, parts: OperationParts): Json {
       summary: `Change one of the ${resource.name}`,
       description: `Omitted fields stay.${conditional}`,
       parameters: prefer,
-      requestBody: {
-        required: true,
-        content: contentOf(['application/json', 'application/merge-patch+json'], refTo('schemas', `${one}Patch`)),
-        // Generators make a union of both bodies, which openapi-python-client cannot tell apart.
-        'x-content': contentOf(['application/json-patch+json'], refTo('schemas', 'ApiJsonPatch')),
-      },
-      ...responses('merge', resource, parts, false, changed),
+      requestBody: patchBody(refTo('schemas', `${one}Patch`)),
+      ...responses('update', resource, parts, false, changed),
     },
     delete: {
       operationId: `delete${one}`,
@@ -357,4 +360,63 @@ function responses(
   const isHeld =
     codes.includes('HAS_DEPENDENTS') && referringTo(catalog, deletedToo).some((each) => each.updates.byFilter)
   return problems.of(isHeld ? [...codes, 'BEING_CHANGED'] : codes, successes)
+}
+
+/**
+ * The extension `x-many` of an operation: the schema of its response to an array of bodies. Generators would make a
+ * union of it.
+ */
+function manyAnswer({ one }: ResourceNames): Json {
+  return { 'x-many': refTo('schemas', `${one}Many`) }
+}
+
+/** PATCH and PUT of a collection. */
+function manyChanges(
+  resource: Resource,
+  names: ResourceNames,
+  { catalog, problems }: { readonly catalog: Catalog; readonly problems: Problems },
+): Json {
+  const { one, many } = names
+  const keys = [...uniqueKeysOf(resource).keys()]
+  const headers = sharedParameters('IfMatch', 'IfUnmodifiedSince', 'Prefer')
+  const items = {
+    ...object({ id: { type: 'string', format: 'uuid' } }, ['id']),
+    ...{ additionalProperties: true, description: `The id of a record, and members of \`${one}Patch\`.` },
+  }
+  const changes = { type: 'array', items, minItems: 1, maxItems: catalog.limits.bulk }
+  return {
+    patch: {
+      operationId: many === one ? `updateMany${many}` : `update${many}`,
+      tags: [resource.name],
+      summary: `Change several of the ${resource.name}`,
+      description: 'All of them or none. Omitted fields stay.',
+      parameters: headers,
+      requestBody: body(mergeTypes, changes),
+      ...problems.of(codesOf('update-many', resource), {
+        200: answer('The records as they are now.', [], refTo('schemas', `${one}Many`)),
+        204: refTo('responses', 'ApiChanged'),
+      }),
+    },
+    ...(keys.length > 0 && {
+      put: {
+        operationId: `upsert${one}`,
+        tags: [resource.name],
+        summary: `Replace or create one of the ${resource.name}`,
+        description:
+          'That with the unique value of the parameter. Omitted fields are cleared. With an array, `key` names the ' +
+          'field, and each record has its value: all are written or none.',
+        parameters: [
+          ...['key', ...keys].map((name) => queryParameter(name, 'See above.', { type: 'string' })),
+          ...headers,
+        ],
+        requestBody: body(['application/json'], refTo('schemas', `${one}Replace`)),
+        ...problems.of(codesOf('upsert', resource), {
+          200: refTo('responses', `${one}Changed`),
+          201: refTo('responses', `${one}Created`),
+          204: refTo('responses', 'ApiChanged'),
+        }),
+        ...manyAnswer(names),
+      },
+    }),
+  }
 }

@@ -4,22 +4,32 @@
  * has, are in `x-ranges` of the document.
  */
 import { filterOperators, type Operator } from 'resourced-contract/model/operators'
-import { isHistory } from 'resourced-contract/model/recorded'
 import { relationsOf } from 'resourced-contract/model/relations'
-import { hasRelevance, relevance } from 'resourced-contract/model/relevance'
 import {
   type Catalog,
   type Filterable,
+  hasRelevance,
   isFitting,
+  isHistory,
   type Resource,
+  relevance,
   sortableNames,
 } from 'resourced-contract/model/resource'
 import { queryLimits } from 'resourced-contract/spec/limits'
-import { type Components, type Json, queryParameter, refTo } from './components.ts'
+import { type Components, idempotencyKeyPattern, type Json, queryParameter, refTo } from './components.ts'
 
 /** References to parameters that every document has, by the end of their component names. */
 export function sharedParameters(...names: readonly string[]): Json[] {
   return names.map((name) => refTo('parameters', `Api${name}`))
+}
+
+/** The key of a request whose response alone shows a secret. */
+export function onceParameter(made: 'key' | 'webhook', secret: string): Json {
+  const description =
+    `A text of your own for this request, such as a UUID: sent again within a day, it makes no second ${made}. ` +
+    `The ${secret} is not kept, so the repeat is answered with 409 \`KEY_SHOWN_ONCE\`.`
+  const schema = { type: 'string', pattern: idempotencyKeyPattern }
+  return { name: 'Idempotency-Key', in: 'header', description, schema }
 }
 
 /** The extension `x-ranges` of the document: the parameters of every GET for a part, and the response with it. */

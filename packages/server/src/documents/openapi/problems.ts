@@ -3,43 +3,11 @@
  * has the codes that an operation can return, and the status of each code (DOC-7).
  */
 import type { RuleTrigger } from 'resourced-contract/model/declaration'
-import { isHistory } from 'resourced-contract/model/recorded'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import { isHistory } from 'resourced-contract/model/resource'
 import { faults } from 'resourced-contract/spec/fault-entries'
 import type { FaultCode } from 'resourced-contract/spec/faults'
 import { headers, type Json, refTo } from './components.ts'
-
-/** The kinds of operations that have different errors. */
-export type OperationKind =
-  | 'list'
-  | 'summary'
-  | 'read'
-  | 'create'
-  | 'replace'
-  | 'merge'
-  | 'update-many'
-  | 'upsert'
-  | 'delete'
-  | 'bulk-delete'
-  | 'preview-deletion'
-  | 'delete-matching'
-  | 'update-matching'
-  | 'restore'
-  | 'erase-history'
-  | 'create-key'
-  | 'revoke-key'
-  | 'create-webhook'
-  | 'update-webhook'
-  | 'delete-webhook'
-  | 'create-delivery'
-  | 'transaction'
-  | 'export'
-  | 'export-content'
-  | 'delete-job'
-  | 'document'
-  | 'metrics'
-  | 'live'
-  | 'ready'
 
 /** Adds errors to operations, and collects the codes of all of them. */
 export interface Problems {
@@ -66,12 +34,17 @@ const always: readonly FaultCode[] = [
   // Of the function `authorize`, and of a database that cannot look up the credential.
   'FORBIDDEN', 'STORAGE_FAILED',
 ] // biome-ignore format: one code on each line is long
-const ranged: readonly FaultCode[] = ['RANGE_NOT_SATISFIABLE']
-const reading: readonly FaultCode[] = [...always, ...ranged, 'READ_TOO_LONG']
 const keyed: readonly FaultCode[] = ['INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED']
 const bodied: readonly FaultCode[] = [
   'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'MALFORMED_JSON', 'TOO_MANY_MEMBERS', 'VALIDATION_FAILED',
 ] // biome-ignore format: one row reads best
+const reading = ['RANGE_NOT_SATISFIABLE', 'READ_TOO_LONG']
+const page = [...reading, 'INVALID_CURSOR', 'PAGE_TOO_LARGE', 'PRECONDITION_FAILED']
+const record = ['NOT_FOUND', 'PRECONDITION_FAILED']
+const head = ['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'REQUEST_TIMEOUT', 'RANGE_NOT_SATISFIABLE']
+
+/** The kinds of operations that have different errors. */
+export type OperationKind = keyof ReturnType<typeof codesByKind>
 
 /**
  * The error codes of an operation: faults, and codes of declared business rules.
@@ -85,100 +58,87 @@ export function codesOf(
   nested = false,
   deletedToo: readonly Resource[] = [],
 ): string[] {
-  const noParent = nested ? ['NOT_FOUND'] : []
-  const required = resource?.preconditions === 'required' ? ['PRECONDITION_REQUIRED'] : []
-  const unique = resource !== undefined && resource.unique.length > 0 ? ['DUPLICATE_VALUE'] : []
-  const referring = resource?.fields.some((field) => field.reference) ? ['BEING_DELETED'] : []
+  // Health checks need no credential.
+  const common = kind === 'live' || kind === 'ready' ? [] : always
+  return [...common, ...codesByKind(resource, nested, deletedToo)[kind]]
+}
+
+/** The codes of each kind of operation, beside those of all that need a credential. */
+function codesByKind(resource: Resource | undefined, nested: boolean, deletedToo: readonly Resource[]) {
+  const byFilter = resource?.updates.byFilter === true
+  const hasReference = resource?.fields.some((field) => field.reference)
+  const parent = when(nested, 'NOT_FOUND')
+  const required = when(resource?.preconditions === 'required', 'PRECONDITION_REQUIRED')
+  const unique = when(resource !== undefined && resource.unique.length > 0, 'DUPLICATE_VALUE')
   const pending = [
-    ...(resource !== undefined && canBePending(resource) ? ['BEING_DELETED'] : []),
-    ...([resource, ...deletedToo].some((each) => each?.updates.byFilter) ? ['BEING_CHANGED'] : []),
+    ...when(resource !== undefined && canBePending(resource), 'BEING_DELETED'),
+    ...when(
+      [resource, ...deletedToo].some((each) => each?.updates.byFilter),
+      'BEING_CHANGED',
+    ),
   ]
   const blocked = ['CONFLICT', 'HAS_DEPENDENTS', ...pending, ...deletedToo.flatMap((each) => ruleCodes(each, 'delete'))]
-  const isStreamed = resource?.order === 'by-position' && !isHistory(resource)
-  const streamed = isStreamed ? ['EVENTS_EXPIRED', 'TOO_MANY_STREAMS'] : []
-  const including = resource?.made === 'by-clients' ? ['INCLUDE_TOO_LARGE'] : []
-  const transitions = resource?.fields.some((field) => field.transitions) ? ['INVALID_TRANSITION'] : []
-  switch (kind) {
-    case 'list':
-      return [
-        ...reading,
-        'INVALID_CURSOR',
-        'PAGE_TOO_LARGE',
-        'PRECONDITION_FAILED',
-        ...noParent,
-        ...streamed,
-        ...including,
-      ]
-    case 'summary':
-      return [...reading, 'INVALID_CURSOR', 'PAGE_TOO_LARGE', 'PRECONDITION_FAILED']
-    case 'read':
-      return [...reading, 'NOT_FOUND', 'PRECONDITION_FAILED', ...including]
-    case 'create': {
-      const conflicts = ['CONFLICT', ...referring, ...unique, ...ruleCodes(resource, 'create')]
-      return [...always, ...bodied, ...keyed, ...noParent, ...conflicts]
-    }
-    case 'replace':
-    case 'merge': {
-      const conflicts = ['CONFLICT', ...pending, ...unique, ...transitions, ...ruleCodes(resource, 'update')]
-      return [...always, ...bodied, 'NOT_FOUND', 'PRECONDITION_FAILED', ...required, ...conflicts]
-    }
-    case 'update-many': {
-      const undeclared = resource?.updates.byFilter === true ? [] : ['UPDATE_BY_FILTER_NOT_DECLARED']
-      return [...codesOf('merge', resource), ...referring, ...undeclared]
-    }
-    case 'upsert':
-      return [...codesOf('create', resource), ...codesOf('replace', resource)].filter(
-        (code) => code !== 'NOT_FOUND' && !keyed.includes(code as FaultCode),
-      )
-    case 'delete': {
-      const missing = resource?.deletion.repeated === 'no-content' ? [] : ['NOT_FOUND']
-      return [...always, ...missing, 'PRECONDITION_FAILED', ...required, ...blocked]
-    }
-    case 'bulk-delete':
-      return [...always, ...keyed, ...bodied, 'NOT_FOUND', 'READ_TOO_LONG', ...blocked]
-    case 'preview-deletion':
-      return [...reading, 'NOT_FOUND']
-    case 'delete-matching':
-      return [...always, 'FILTER_REQUIRED', 'PRECONDITION_FAILED', 'TOO_MANY_AFFECTED', ...blocked]
-    case 'update-matching':
-      return [...codesOf('update-many', resource), 'FILTER_REQUIRED', 'TOO_MANY_AFFECTED']
-    case 'restore': {
-      const rules = deletedToo.flatMap((each) => ruleCodes(each, 'restore'))
-      const taken = deletedToo.some((each) => each.unique.length > 0) ? ['DUPLICATE_VALUE'] : []
-      const usual = ['CONFLICT', 'BEING_DELETED', 'NOT_DELETED', 'REFERENCE_DELETED', 'TEXT_TOO_LONG']
-      return [...always, ...keyed, 'NOT_FOUND', 'PRECONDITION_FAILED', ...usual, ...taken, ...rules]
-    }
-    case 'erase-history':
-      return [...always, 'NOT_FOUND', 'PRECONDITION_FAILED', ...required]
-    case 'create-key':
-      return [...always, ...keyed, ...bodied, 'KEY_SHOWN_ONCE', 'KEY_QUOTA']
-    case 'revoke-key':
-      return [...always, 'NOT_FOUND', 'PRECONDITION_FAILED']
-    case 'create-webhook':
-      return [...always, ...keyed, ...bodied, 'KEY_SHOWN_ONCE']
-    case 'update-webhook':
-      return [...always, ...bodied, 'NOT_FOUND', 'PRECONDITION_FAILED']
-    case 'delete-webhook':
-      return [...always, 'NOT_FOUND', 'PRECONDITION_FAILED']
-    case 'create-delivery':
-      return [...always, ...keyed, ...bodied]
-    case 'transaction':
-      return [...always, ...keyed, ...bodied, 'OPERATION_NOT_ALLOWED', 'TRANSACTION_TOO_LARGE']
-    case 'export':
-      return [...always, ...keyed, ...bodied, 'EXPORT_QUOTA']
-    case 'delete-job':
-      return [...always, 'NOT_FOUND', 'PRECONDITION_FAILED', 'JOB_NOT_FINISHED']
-    case 'export-content':
-      return [...always, ...ranged, 'NOT_FOUND', 'PRECONDITION_FAILED', 'EXPORT_SPACE']
-    case 'document':
-      return [...always, ...ranged, 'PRECONDITION_FAILED']
-    case 'metrics':
-      return [...always, ...ranged, 'NOT_FOUND']
-    case 'live':
-      return ['MALFORMED_REQUEST', 'URL_TOO_LONG', 'HEADERS_TOO_LARGE', 'REQUEST_TIMEOUT', ...ranged, ...failures]
-    case 'ready':
-      return [...codesOf('live'), 'NOT_READY', 'OVERLOADED', 'SHUTTING_DOWN']
+  const isStream = resource?.order === 'by-position' && !isHistory(resource)
+  const include = when(resource?.made === 'by-clients', 'INCLUDE_TOO_LARGE')
+  const transition = when(
+    resource?.fields.some((field) => field.transitions),
+    'INVALID_TRANSITION',
+  )
+  const changed = [...bodied, 'PRECONDITION_FAILED', ...required, 'CONFLICT', ...pending, ...unique, ...transition]
+  const update = [...changed, 'NOT_FOUND', ...ruleCodes(resource, 'update')]
+  const created = [...bodied, 'CONFLICT', ...when(hasReference, 'BEING_DELETED'), ...unique]
+  const create = [...created, ...keyed, ...parent, ...ruleCodes(resource, 'create')]
+  const updateMany = [
+    ...update,
+    ...when(hasReference, 'BEING_DELETED'),
+    ...when(!byFilter, 'UPDATE_BY_FILTER_NOT_DECLARED'),
+  ]
+  return {
+    list: [...page, ...parent, ...when(isStream, 'EVENTS_EXPIRED', 'TOO_MANY_STREAMS'), ...include],
+    summary: page,
+    read: [...reading, ...record, ...include],
+    create,
+    update,
+    'update-many': updateMany,
+    upsert: [...created, ...changed, ...ruleCodes(resource, 'create'), ...ruleCodes(resource, 'update')],
+    delete: [
+      'PRECONDITION_FAILED',
+      ...when(resource?.deletion.repeated !== 'no-content', 'NOT_FOUND'),
+      ...required,
+      ...blocked,
+    ],
+    'bulk-delete': [...keyed, ...bodied, 'NOT_FOUND', 'READ_TOO_LONG', ...blocked],
+    'preview-deletion': [...reading, 'NOT_FOUND'],
+    'delete-matching': ['FILTER_REQUIRED', 'PRECONDITION_FAILED', 'TOO_MANY_AFFECTED', ...blocked],
+    'update-matching': [...updateMany, 'FILTER_REQUIRED', 'TOO_MANY_AFFECTED'],
+    restore: [
+      ...[...keyed, ...record, 'CONFLICT', 'BEING_DELETED', 'NOT_DELETED', 'REFERENCE_DELETED', 'TEXT_TOO_LONG'],
+      ...when(
+        deletedToo.some((each) => each.unique.length > 0),
+        'DUPLICATE_VALUE',
+      ),
+      ...deletedToo.flatMap((each) => ruleCodes(each, 'restore')),
+    ],
+    'erase-history': [...record, ...required, ...when(byFilter, 'BEING_CHANGED')],
+    'create-key': [...keyed, ...bodied, 'KEY_SHOWN_ONCE', 'KEY_QUOTA'],
+    'create-webhook': [...keyed, ...bodied, 'KEY_SHOWN_ONCE'],
+    'update-webhook': [...bodied, ...record],
+    // Of a key or a webhook.
+    'delete-own': record,
+    'create-delivery': [...keyed, ...bodied],
+    transaction: [...keyed, ...bodied, 'OPERATION_NOT_ALLOWED', 'TRANSACTION_TOO_LARGE'],
+    export: [...keyed, ...bodied, 'EXPORT_QUOTA'],
+    'export-content': ['RANGE_NOT_SATISFIABLE', ...record, 'EXPORT_SPACE'],
+    'delete-job': [...record, 'JOB_NOT_FINISHED'],
+    document: ['RANGE_NOT_SATISFIABLE', 'PRECONDITION_FAILED'],
+    metrics: ['RANGE_NOT_SATISFIABLE', 'NOT_FOUND'],
+    live: [...head, ...failures],
+    ready: [...head, ...failures, 'NOT_READY', 'OVERLOADED', 'SHUTTING_DOWN'],
   }
+}
+
+function when(holds: boolean | undefined, ...codes: readonly string[]): readonly string[] {
+  return holds === true ? codes : []
 }
 
 /** Whether a record can be part of a deletion that runs: by a reference, by a filter, or with many others below it. */

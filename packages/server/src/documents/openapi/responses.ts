@@ -61,7 +61,17 @@ export function body(types: readonly string[], schema: Json): Json {
   return { required: true, content: contentOf(types, schema) }
 }
 
+/** The media types of a merge patch. */
+export const mergeTypes: readonly string[] = ['application/json', 'application/merge-patch+json']
+
+/** The body of a change of one record: a merge patch of a schema, or a JSON Patch. */
+export function patchBody(schema: Json): Json {
+  // Generators make a union of both bodies, which openapi-python-client cannot tell apart.
+  const jsonPatch = contentOf(['application/json-patch+json'], refTo('schemas', 'ApiJsonPatch'))
+  return { ...body(mergeTypes, schema), 'x-content': jsonPatch }
+}
+
 /** The same schema for several media types. */
-export function contentOf(types: readonly string[], schema: Json): Json {
+function contentOf(types: readonly string[], schema: Json): Json {
   return Object.fromEntries(types.map((type) => [type, { schema }]))
 }

@@ -5,9 +5,16 @@
 import { patternOf } from 'resourced-contract/model/decimal'
 import { keywordsOf, serverValueText } from 'resourced-contract/model/keywords'
 import { pluralOf } from 'resourced-contract/model/plural'
-import { isHistory, recordedNames } from 'resourced-contract/model/recorded'
-import { type Catalog, type Field, fieldAccessOf, type Resource } from 'resourced-contract/model/resource'
+import {
+  type Catalog,
+  type Field,
+  fieldAccessOf,
+  isHistory,
+  type Resource,
+  recordedNames,
+} from 'resourced-contract/model/resource'
 import { groupsOf } from 'resourced-contract/model/summary'
+import { operatorsOf } from 'resourced-contract/model/tenants'
 import { type Json, object, refTo, sharedSchemas, withoutDescriptions } from './components.ts'
 import { relatedNames, relatedProperties, relatedSchema } from './related-schemas.ts'
 
@@ -370,7 +377,6 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The names of one resource. */
 export interface ResourceNames {
   /** `LineItem` */
   readonly one: string
@@ -399,7 +405,8 @@ export function namesOf(catalog: Catalog): ReadonlyMap<string, ResourceNames> {
   )
   const names = new Map<string, ResourceNames>()
   // System resources come first: their names are the same in every document.
-  for (const collection of [...catalog.system.keys(), ...catalog.resources.keys()]) {
+  const tenants = operatorsOf(catalog)?.resources.keys() ?? []
+  for (const collection of [...catalog.system.keys(), ...tenants, ...catalog.resources.keys()]) {
     const many = pascal(collection)
     const componentsOf = (one: string) => suffixes.map((suffix) => `${one}${suffix}`.toLowerCase())
     const isFree = (one: string) => componentsOf(one).every((name) => !taken.has(name))

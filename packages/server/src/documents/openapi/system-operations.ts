@@ -1,29 +1,29 @@
-/** The operations that every interface has: API keys, jobs, exports, the document itself, health. */
+/** The operations on what is not declared: API keys, jobs, exports, tenants, the document itself, health. */
 
 import { keyBounds } from 'resourced-contract/model/catalog'
+import { tenantsCollection } from 'resourced-contract/model/names'
 import { operators } from 'resourced-contract/model/operators'
-import { isHistory } from 'resourced-contract/model/recorded'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
+import { isHistory } from 'resourced-contract/model/resource'
+import { operatorRole, operatorsOf } from 'resourced-contract/model/tenants'
 import type { FaultCode } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { exportTypes, metricsType } from 'resourced-contract/spec/media-types'
-import { headers, idempotencyKeyPattern, type Json, object, refTo, withoutDescriptions } from './components.ts'
+import { headers, type Json, object, refTo, withoutDescriptions } from './components.ts'
 import { revisionPath } from './history-operations.ts'
-import { collectionPath, type OperationParts, shownPath } from './operations.ts'
-import { fittingOperators, sharedParameters } from './parameters.ts'
+import { collectionPath, type OperationParts, restorePath, shownPath } from './operations.ts'
+import { fittingOperators, onceParameter, sharedParameters } from './parameters.ts'
 import { codesOf, type Problems } from './problems.ts'
 import { answer, body, fileContent, fileHeaders } from './responses.ts'
-import { orNull, resourceSchemas } from './schemas.ts'
+import { bodySchemas, orNull, resourceSchemas } from './schemas.ts'
 import { deliveryPaths, webhookPaths } from './webhook-operations.ts'
 
-const once =
-  'A text of your own for this request, such as a UUID: sent again within a day, it makes no second key. The key ' +
-  'itself is not kept, so the repeat is answered with 409 `KEY_SHOWN_ONCE`.'
-
-/** The Path Items of API keys, jobs and events, by path. */
+/** The Path Items of API keys, jobs, events and tenants, by path. */
 export function systemPaths(catalog: Catalog, partsOf: (resource: Resource) => OperationParts): Json {
-  const paths = [...catalog.system.values()].map((resource) => {
+  const resources = [...catalog.system.values(), ...(operatorsOf(catalog)?.resources.values() ?? [])]
+  const paths = resources.map((resource) => {
     const parts = partsOf(resource)
+    if (resource.name === tenantsCollection) return tenantPaths(resource, parts)
     if (resource.name === 'webhooks') return webhookPaths(resource, parts)
     if (resource.name === 'deliveries') {
       const webhooks = catalog.system.get('webhooks') as Resource
@@ -76,12 +76,7 @@ function keyPaths(resource: Resource, parts: OperationParts): Json {
           'Administrators create keys for any subject. Others create keys for themselves, with their own roles. ' +
           'A key expires no later than the credential that creates it, unless the declaration lets a role of the ' +
           'caller create lasting keys.',
-        parameters: [
-          {
-            ...{ name: 'Idempotency-Key', in: 'header', description: once },
-            schema: { type: 'string', pattern: idempotencyKeyPattern },
-          },
-        ],
+        parameters: [onceParameter('key', 'key itself')],
         requestBody: body(['application/json'], asked()),
         ...problems.of(codesOf('create-key'), {
           201: answer(
@@ -109,9 +104,45 @@ function keyPaths(resource: Resource, parts: OperationParts): Json {
           },
           ...sharedParameters('IfMatch', 'IfUnmodifiedSince'),
         ],
-        ...problems.of(codesOf('revoke-key'), { 204: refTo('responses', 'ApiDeleted') }),
+        ...problems.of(codesOf('delete-own'), { 204: refTo('responses', 'ApiDeleted') }),
       },
     },
+  }
+}
+
+/** The Path Items of tenants, where an interface has them (TEN-3). */
+function tenantPaths(resource: Resource, parts: OperationParts): Json {
+  const { names, problems } = parts
+  const { one } = names
+  const tags = [resource.name]
+  const creation = bodySchemas(resource, one)[`${one}Create`] as Json
+  return {
+    [`/${resource.name}`]: {
+      ...collectionPath(resource, parts),
+      post: {
+        operationId: `create${one}`,
+        tags,
+        summary: 'Create a tenant',
+        description: `Tenants are for callers with the role \`${operatorRole}\` and no tenant alone.`,
+        parameters: sharedParameters('IdempotencyKey'),
+        requestBody: body(['application/json'], creation),
+        ...problems.of(codesOf('create', resource), {
+          201: answer('The tenant.', ['Location'], refTo('schemas', one)),
+        }),
+      },
+    },
+    [`/${resource.name}/{id}`]: {
+      ...shownPath(resource, parts),
+      delete: {
+        operationId: `delete${one}`,
+        tags,
+        summary: 'Delete a tenant',
+        description: 'Its callers are refused from now on. It can be restored until a job removes its database.',
+        parameters: sharedParameters('IfMatch', 'IfUnmodifiedSince'),
+        ...problems.of(codesOf('delete', resource), { 204: refTo('responses', 'ApiDeleted') }),
+      },
+    },
+    [`/${resource.name}/{id}/restore`]: restorePath(resource, parts),
   }
 }
 
@@ -268,9 +299,9 @@ function callerSchema(): Json {
  *
  * @param atRoot the codes that versions add to operations at the root
  */
-export function servicePaths(serverUrl: string, problems: Problems, atRoot: readonly FaultCode[]): Json {
+export function servicePaths(basePath: string, problems: Problems, atRoot: readonly FaultCode[]): Json {
   // The health addresses do not belong to a version.
-  const root = [{ url: serverUrl === '' ? '/' : serverUrl }]
+  const root = [{ url: basePath || '/' }]
   const health = (probe: 'live' | 'ready', summary: string, found: string): Json => ({
     servers: root,
     get: {

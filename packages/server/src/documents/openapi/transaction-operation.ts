@@ -16,7 +16,7 @@ export function transactionPaths(
   if (resources.has('transactions')) return {}
   const declared = [...resources.values()]
   const codes = declared.flatMap((resource) =>
-    (['create', 'replace', 'delete', 'restore'] as const).flatMap((kind) => codesOf(kind, resource, true, declared)),
+    (['create', 'update', 'delete', 'restore'] as const).flatMap((kind) => codesOf(kind, resource, true, declared)),
   )
   const names = declared.map((resource) => nameOf(resource).one)
   const shown = [...names, ...names.map((name) => `${name}Many`), 'ApiDeletion']

@@ -1,15 +1,11 @@
 /** The operations of webhooks and of deliveries, where a resource has events (EVT-8, EVT-11). */
 import type { Resource } from 'resourced-contract/model/resource'
-import { idempotencyKeyPattern, type Json, object, refTo, withoutDescriptions } from './components.ts'
+import { type Json, object, refTo, withoutDescriptions } from './components.ts'
 import { collectionPath, type NestedUnder, type OperationParts, shownPath } from './operations.ts'
-import { sharedParameters } from './parameters.ts'
+import { onceParameter, sharedParameters } from './parameters.ts'
 import { codesOf } from './problems.ts'
-import { answer, body, contentOf } from './responses.ts'
+import { answer, body, patchBody } from './responses.ts'
 import { bodySchemas, resourceSchemas } from './schemas.ts'
-
-const once =
-  'A text of your own for this request, such as a UUID: sent again within a day, it makes no second webhook. The ' +
-  'secret is not kept, so the repeat is answered with 409 `KEY_SHOWN_ONCE`.'
 
 const secret: Json = {
   type: 'string',
@@ -37,12 +33,7 @@ export function webhookPaths(resource: Resource, parts: OperationParts): Json {
         tags,
         summary: 'Create a webhook',
         description: 'Administrators create webhooks. A webhook gets the events that its maker may read.',
-        parameters: [
-          {
-            ...{ name: 'Idempotency-Key', in: 'header', description: once },
-            schema: { type: 'string', pattern: idempotencyKeyPattern },
-          },
-        ],
+        parameters: [onceParameter('webhook', 'secret')],
         requestBody: body(['application/json'], creation),
         ...problems.of(codesOf('create-webhook'), {
           201: answer(
@@ -61,11 +52,7 @@ export function webhookPaths(resource: Resource, parts: OperationParts): Json {
         summary: 'Change a webhook, or its secret',
         description: 'Its maker changes what it gets and its secret; administrators only description and active.',
         parameters: conditions,
-        requestBody: {
-          required: true,
-          content: contentOf(['application/json', 'application/merge-patch+json'], changeable),
-          'x-content': contentOf(['application/json-patch+json'], refTo('schemas', 'ApiJsonPatch')),
-        },
+        requestBody: patchBody(changeable),
         ...problems.of(codesOf('update-webhook'), {
           200: answer(
             'The webhook as it is now; with a new secret, where one was asked for.',
@@ -80,7 +67,7 @@ export function webhookPaths(resource: Resource, parts: OperationParts): Json {
         summary: 'Delete a webhook',
         description: 'Its deliveries that are pending are discarded.',
         parameters: conditions,
-        ...problems.of(codesOf('delete-webhook'), { 204: refTo('responses', 'ApiDeleted') }),
+        ...problems.of(codesOf('delete-own'), { 204: refTo('responses', 'ApiDeleted') }),
       },
     },
   }

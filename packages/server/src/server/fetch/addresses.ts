@@ -1,5 +1,5 @@
 /** The client's address on the platforms of the fetch API, for the option `address` of `toFetchHandler`. */
-import { readForwarded } from 'resourced-contract/fields/forwarded'
+import { readForwarded } from 'resourced-contract/fields/header-fields'
 import { plainAddress } from '../../http/message.ts'
 
 /** The server of Bun, which `Bun.serve` passes to its handler. */

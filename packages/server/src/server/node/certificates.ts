@@ -17,6 +17,39 @@ export interface CertificateFiles {
   readonly key: string
 }
 
+/** The settings that decide about TLS. */
+export interface TlsOptions {
+  readonly host: string
+  readonly http?: boolean | undefined
+  readonly trustProxy?: boolean | undefined
+  readonly tlsCert?: string | undefined
+  readonly tlsKey?: string | undefined
+}
+
+/** The hosts that only this machine reaches. */
+export const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
+
+/**
+ * The certificate that settings ask for: that in files, the local one, or none, because a proxy or nobody has TLS.
+ *
+ * @throws ConfigurationError if the settings contradict each other
+ */
+export function certificateFor(options: TlsOptions): CertificateFiles | 'local' | 'none' {
+  const { http = false, host, tlsCert, tlsKey, trustProxy = false } = options
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new ConfigurationError('--tls-cert and --tls-key go together: give both, or neither for a local certificate.')
+  }
+  if (http && tlsCert !== undefined) throw new ConfigurationError('--http and --tls-cert contradict each other.')
+  if (http && !trustProxy && !loopback.has(host)) {
+    throw new ConfigurationError(
+      `--http serves on loopback only, not on ${host}. ` +
+        'Leave --http out for HTTPS, or use --trust-proxy behind a proxy.',
+    )
+  }
+  if (tlsCert !== undefined && tlsKey !== undefined) return { cert: tlsCert, key: tlsKey }
+  return http || trustProxy ? 'none' : 'local'
+}
+
 /** A certificate with its chain, and its key, as PEM texts. */
 export interface CertificatePair {
   readonly cert: string

@@ -90,6 +90,26 @@ test('a request that arrives on an idle connection while the server closes gets 
   await closing
 })
 
+test('a request that arrived while the server had no processor gets its response', async () => {
+  const server = createNodeServer({ respond, problem })
+  const origin = await server.listen('127.0.0.1', 0)
+  let closing: Promise<void> | undefined
+  const { answers, reset } = await sendRaw(origin, get('/'), {
+    async afterwards(socket) {
+      await sleep(100)
+      closing = server.close()
+      await sleep(100)
+      // After it, timers run before what has arrived is read.
+      await new Promise(setImmediate)
+      socket.write(get('/'))
+      // Until idle connections are to be closed.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600)
+    },
+  })
+  assert.deepEqual([answers.length, reset], [2, false])
+  await closing
+})
+
 test('a response that is being written is completed', async () => {
   const server = createNodeServer({ respond, problem })
   const { port } = new URL(await server.listen('127.0.0.1', 0))

@@ -48,6 +48,12 @@ export function trackConnections(
   }
   server.on('connection', follow(connections))
   server.on('connection', () => accepted++)
+  const closeUnused = () => {
+    for (const session of sessions) session.close()
+    closeIdle(state, carriers)
+    const shaken = new Set([...carriers].map(peer))
+    for (const socket of connections) if (!shaken.has(peer(socket))) socket.destroy()
+  }
   // Closing the listener resets connections that are not accepted yet, and each turn of the event loop accepts one.
   const emptyQueue = async () => {
     const end = performance.now() + longestQueue
@@ -85,12 +91,8 @@ export function trackConnections(
     })
     // GOAWAY names the last processed stream, so that clients can safely retry later ones (RFC 9113 section 6.8).
     for (const session of sessions) session.close()
-    const graceTimer = setTimeout(() => {
-      for (const session of sessions) session.close()
-      closeIdle(state, carriers)
-      const shaken = new Set([...carriers].map(peer))
-      for (const socket of connections) if (!shaken.has(peer(socket))) socket.destroy()
-    }, grace)
+    // On a busy machine, requests may have arrived before this moment that are read only after it, in the same turn.
+    const graceTimer = setTimeout(() => setImmediate(closeUnused), grace)
     const timer = setTimeout(() => {
       for (const session of sessions) session.destroy()
       for (const socket of connections) socket.destroy()

@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
-import { readForwarded } from 'resourced-contract/fields/forwarded'
+import { readForwarded } from 'resourced-contract/fields/header-fields'
 import { Fault, fault } from 'resourced-contract/spec/faults'
 import { type HttpRequest, type HttpResponse, plainAddress } from '../../http/message.ts'
 import { checkHead, malformedRequest } from './head.ts'

@@ -61,7 +61,6 @@ interface SharedPort {
   readonly ticketKeys: Uint8Array
 }
 
-/** A server. */
 export interface NodeServer {
   /**
    * Begins to listen.
@@ -243,7 +242,6 @@ interface NodeApp {
   readonly basePath?: string
 }
 
-/** Options of a Node handler. */
 export interface NodeHandlerOptions {
   /** Believes `Forwarded` and `X-Forwarded-*`, because a proxy in front writes them; false by default. */
   readonly trustProxy?: boolean

@@ -6,7 +6,7 @@ import type { Observation } from './observe.ts'
 
 const request = (status: number): Observation => ({
   ...{ kind: 'request', requestId: 'r1', method: 'GET', path: '/v1/tasks', route: '/v1/tasks', version: undefined },
-  ...{ status, code: undefined, caller: 'ann', duration: 1.5 },
+  ...{ status, code: undefined, tenant: undefined, caller: 'ann', duration: 1.5 },
 })
 const failure: Observation = {
   kind: 'failure',

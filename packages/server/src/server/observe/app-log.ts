@@ -3,7 +3,6 @@ import { ConfigurationError } from 'resourced-contract/spec/configuration-error'
 import { type Logger, logTo, logWith } from './log.ts'
 import type { Observe } from './observe.ts'
 
-/** One entry of the log. */
 export interface LogEntry {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly message: string

@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { type DestinationStream, destination, pino } from 'pino'
-import { withoutCredentials } from 'resourced-contract/model/credentials'
+import { withoutCredentials } from 'resourced-contract/model/text'
 import type { ClockDoubt } from '../../storage/storage.ts'
 import type { Observation, Observe, StreamEnd } from './observe.ts'
 
@@ -93,8 +93,9 @@ function entryOf(observation: Exclude<Observation, { kind: 'turned-away' }>): En
     case 'events-sent':
       return undefined
     case 'request': {
-      const { requestId: request_id, method, path, version, status, code, caller, duration } = observation
-      const fields = { request_id, method, path, version: version?.name, status, code, caller, duration }
+      const { requestId: request_id, method, path, version, status, code, tenant, caller, duration } = observation
+      const who = tenant === undefined ? { caller } : { tenant, caller }
+      const fields = { request_id, method, path, version: version?.name, status, code, ...who, duration }
       return entry(status >= 500 ? 'error' : 'info', 'request', fields)
     }
     case 'failure':
@@ -129,9 +130,10 @@ function entryOf(observation: Exclude<Observation, { kind: 'turned-away' }>): En
       if (observation.state === 'connected') return entry('info', 'replica connected')
       return entry('warn', `replica ${observation.state}`, { reason: withoutCredentials(observation.reason) })
     case 'maintenance': {
-      if (observation.state === 'off') return entry('info', 'maintenance off')
+      const of = observation.tenant === undefined ? {} : { tenant_id: observation.tenant }
+      if (observation.state === 'off') return entry('info', 'maintenance off', of)
       const { since, message, retryAfter: retry_after } = observation
-      return entry('info', 'maintenance on', { since, message, retry_after })
+      return entry('info', 'maintenance on', { ...of, since, message, retry_after })
     }
     case 'certificate':
       if (observation.state === 'renewed') return entry('info', 'certificate renewed', { until: observation.until })
@@ -182,12 +184,13 @@ const urgent: ReadonlySet<Observation['kind']> = new Set([
 
 /** The line that pino would write, built directly: pino takes 2 µs more for it, 7 percent of a GET. */
 function requestLine(level: number, time: string, observation: Extract<Observation, { kind: 'request' }>): string {
-  const { requestId, method, path, version, status, code, caller, duration } = observation
+  const { requestId, method, path, version, status, code, tenant, caller, duration } = observation
+  const tenantMember = tenant === undefined ? '' : `,"tenant":${JSON.stringify(tenant)}`
   const codeMember = code === undefined ? '' : `,"code":"${code}"`
   const callerMember = caller === undefined ? '' : `,"caller":${JSON.stringify(caller)}`
   const versionMember = version === undefined ? '' : `,"version":"${version.name}"`
   const head = `{"level":${level},"time":"${time}","request_id":"${requestId}","method":${JSON.stringify(method)}`
-  const outcome = `"status":${status}${codeMember}${callerMember},"duration":${duration.toFixed(3)}`
+  const outcome = `"status":${status}${codeMember}${tenantMember}${callerMember},"duration":${milliseconds(duration)}`
   return `${head},"path":${JSON.stringify(path)}${versionMember},${outcome},"msg":"request"}\n`
 }
 
@@ -203,6 +206,14 @@ function clock(): () => string {
     }
     return text
   }
+}
+
+const thousandths = Array.from({ length: 1_000 }, (_, part) => String(part).padStart(3, '0'))
+
+/** A duration with three decimals, made of whole numbers, which is faster than to format a fraction. */
+function milliseconds(duration: number): string {
+  const thousand = Math.round(duration * 1_000)
+  return `${Math.floor(thousand / 1_000)}.${thousandths[thousand % 1_000]}`
 }
 
 /** The properties of an error that are logged. */

@@ -34,6 +34,8 @@ export type Observation =
       readonly status: number
       /** The error code of the response. */
       readonly code: string | undefined
+      /** The tenant that the caller names. */
+      readonly tenant: string | undefined
       /** The caller's id. */
       readonly caller: string | undefined
       /** Milliseconds. */
@@ -87,9 +89,9 @@ export type Observation =
   | { readonly kind: 'redis'; readonly state: 'lost'; readonly reason: string }
   /** Reads now use a replica of the database, or the database itself. */
   | ({ readonly kind: 'replica' } & ReplicaNews)
-  /** Maintenance was turned on or off, or its message changed (ERR-6). */
-  | ({ readonly kind: 'maintenance'; readonly state: 'on' } & Maintenance)
-  | { readonly kind: 'maintenance'; readonly state: 'off' }
+  /** Maintenance was turned on or off, or its message changed (ERR-6); of a tenant by its id, or of everything. */
+  | ({ readonly kind: 'maintenance'; readonly state: 'on'; readonly tenant?: string } & Maintenance)
+  | { readonly kind: 'maintenance'; readonly state: 'off'; readonly tenant?: string }
   /** New files of certificate and key are in use, or cannot be used and the previous ones stay. */
   | { readonly kind: 'certificate'; readonly state: 'renewed'; readonly until: string }
   | { readonly kind: 'certificate'; readonly state: 'refused'; readonly reason: string }

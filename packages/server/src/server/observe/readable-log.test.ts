@@ -7,7 +7,7 @@ import { type ReadableOptions, readableLog } from './readable-log.ts'
 
 const request = {
   ...{ kind: 'request', requestId: 'r1', method: 'GET', path: '/v1/books', version: undefined, route: undefined },
-  ...{ status: 200, code: undefined, caller: 'alice', duration: 3.12345 },
+  ...{ status: 200, code: undefined, tenant: undefined, caller: 'alice', duration: 3.12345 },
 } as const satisfies Observation
 
 function lines(level: LogLevel, observations: readonly Observation[], options: ReadableOptions = { colors: false }) {

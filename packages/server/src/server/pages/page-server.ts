@@ -9,6 +9,7 @@ import { fault } from 'resourced-contract/spec/faults'
 import type { HttpRequest, HttpResponse } from '../../http/message.ts'
 import { decidePreconditions, formatEntityTag, readConditions } from '../../http/preconditions.ts'
 import type { PageTarget } from '../../request/target.ts'
+import { BoundedMap } from '../../storage/sql/bounded-map.ts'
 import { isRetired, type Version, type Versions } from '../../versions/versions.ts'
 import type { ConsoleSettings } from './console-settings.ts'
 import { type OpenIdProvider, providerOf } from './openid-provider.ts'
@@ -55,20 +56,16 @@ interface PageServices {
 /** Makes the function that answers requests for pages. */
 export function pageServer({ versions, console, now }: PageServices): AnswerPage {
   const findProvider = console.openid && providerOf(console.openid, now)
-  // The last one of each address: its text changes only when a version is retired.
-  const filled = new Map<string, FilledPage>()
+  // By encoding and text, which changes only when a version is retired.
+  const encoded = new BoundedMap<Uint8Array>(100)
 
   async function page({ target, version, headers }: PageRequest): Promise<HttpResponse> {
     const template = await readText(`${target.page}/index.html`)
     const provider = await findProvider?.()
-    const key = `${target.page} ${version.name} ${target.isVersioned}`
-    const made = fillPage({ template, versions, version, provider, isVersioned: target.isVersioned, now: now() })
-    const before = filled.get(key)
-    const current = before?.html === made.html ? before : made
-    filled.set(key, current)
+    const html = fillPage({ template, versions, version, provider, isVersioned: target.isVersioned, now: now() })
     const encoding = encodingOf(headers)
     const origins = provider === undefined ? '' : ` ${provider.origins.join(' ')}`
-    return conditional(headers, `${current.hash}-${encoding}`, {
+    return conditional(headers, `${hash('sha256', html, 'base64url').slice(0, 16)}-${encoding}`, {
       status: 200,
       headers: {
         'Content-Type': 'text/html; charset=utf-8',
@@ -78,7 +75,7 @@ export function pageServer({ versions, console, now }: PageServices): AnswerPage
         'Cross-Origin-Opener-Policy': 'same-origin',
         ...encodingHeaders(encoding),
       },
-      body: current.in(encoding),
+      body: encoded.of(`${encoding} ${html}`, () => encoders[encoding](html)),
     })
   }
 
@@ -110,6 +107,7 @@ function pageFile(name: string, { type, hash, bytes }: PageFile, headers: HttpRe
   })
 }
 
+const encoders = { identity: Buffer.from, br: brotliCompressSync, gzip: gzipSync } as const
 const endings: Readonly<Record<PageEncoding, string>> = { identity: '', br: '.br', gzip: '.gz' }
 // The smallest first.
 const encodings: readonly PageEncoding[] = ['br', 'gzip', 'identity']
@@ -187,20 +185,10 @@ interface PageContent {
   readonly now: number
 }
 
-/** A page as it is sent. */
-interface FilledPage {
-  readonly html: string
-  /** A part of its SHA-256. */
-  readonly hash: string
-  /** The page in an encoding; made once. */
-  in(encoding: PageEncoding): Uint8Array
-}
-
 /** The element that the server fills in. */
 export const emptyMeta = '<meta name="resourced" content="">'
 
-/** Fills in a page. */
-function fillPage({ template, version, provider, ...rest }: PageContent): FilledPage {
+function fillPage({ template, version, provider, ...rest }: PageContent): string {
   const { versions, now } = rest
   const live = [...versions.all.values()].filter((each) => !isRetired(each, now))
   const content = {
@@ -212,18 +200,7 @@ function fillPage({ template, version, provider, ...rest }: PageContent): Filled
     openid: provider?.described ?? null,
   }
   const json = JSON.stringify(content)
-  const html = template.replace(emptyMeta, () => emptyMeta.replace('""', () => `"${escapeAttribute(json)}"`))
-  const bytes = Buffer.from(html)
-  const made = new Map<PageEncoding, Uint8Array>([['identity', bytes]])
-  return {
-    html,
-    hash: hash('sha256', bytes, 'base64url').slice(0, 16),
-    in(encoding) {
-      const sent = made.get(encoding) ?? (encoding === 'br' ? brotliCompressSync : gzipSync)(bytes)
-      made.set(encoding, sent)
-      return sent
-    },
-  }
+  return template.replace(emptyMeta, () => emptyMeta.replace('""', () => `"${escapeAttribute(json)}"`))
 }
 
 /**

@@ -1,10 +1,11 @@
 /** Rate limits: which requests pass (LIM-1), and the header fields that report it (LIM-2). */
 
 import { isIPv6 } from 'node:net'
-import { type CountedAction, countedActions } from 'resourced-contract/model/limits'
+import { type CountedAction, countedActions } from 'resourced-contract/model/declaration'
 import { type Catalog, storedResource } from 'resourced-contract/model/resource'
 import { type Fault, fault } from 'resourced-contract/spec/faults'
-import { actionsOf, type Found, upsertActions } from '../../request/target.ts'
+import type { Operation } from '../../request/operations.ts'
+import { actionsOf, type Found, type Target, upsertActions } from '../../request/target.ts'
 import type { Observe } from '../observe/observe.ts'
 import { type Counted, type Counter, type Quota, type Standing, sharedCounter } from './counter.ts'
 import { redisCounter } from './redis-counter.ts'
@@ -19,16 +20,29 @@ export interface RateDecision {
   readonly refusal: Fault | undefined
 }
 
+/** What one request changes. */
+export interface Changes {
+  readonly records: number
+  /** The operations of a transaction, each of which counts for its action as a request does. */
+  readonly operations?: readonly Pick<Operation, 'target' | 'method'>[]
+  /** The records are changed already, so none is refused. */
+  readonly hasHappened?: boolean
+}
+
 /** Counts requests and failed authentications. Both throw if the counter fails. */
 export interface RateLimiter {
-  /** Counts a request of a caller. */
-  admit(caller: string, found: Found, method: string): Promise<RateDecision>
   /**
-   * Counts the records that a request changes, or has changed; `undefined`: they are not limited.
+   * Counts a request of a caller.
    *
-   * @param hasHappened they are changed already, so none is refused
+   * @param tenant that of the caller, whose requests count together too; left out: none
    */
-  change(caller: string, records: number, hasHappened?: boolean): Promise<RateDecision | undefined>
+  admit(caller: string, found: Found, method: string, tenant?: string): Promise<RateDecision>
+  /**
+   * Counts what a request changes, or has changed; left out, or `undefined`: it is not limited.
+   *
+   * @throws Fault BODY_TOO_LARGE if it would never pass
+   */
+  readonly change?: ((caller: string, changes: Changes) => Promise<RateDecision | undefined>) | undefined
   /**
    * Counts a failed authentication. Returns a refusal once there were too many.
    *
@@ -49,38 +63,60 @@ function rateLimiter(catalog: Catalog, counter: Counter, observe: Observe): Rate
   const { rate } = catalog.limits
   const caller: Quota = { name: 'caller', ...rate.caller }
   const address: Quota = { name: 'address', ...rate.address }
-  const usual = termsOf([caller])
-  const special = specialTerms(catalog, caller)
+  const own = everyTerms(catalog, [caller])
+  const ofTenant = rate.tenant === undefined ? own : everyTerms(catalog, [caller, { name: 'tenant', ...rate.tenant }])
 
-  function termsFor(found: Found, method: string): Terms {
-    if (special.size === 0 || found.kind !== 'found' || !('resource' in found.target)) return usual
-    const actions = actionsOf(found.target, method)
-    const { name } = storedResource(found.target.resource)
-    // Quotas are declared for stored collections, whose names may differ in older versions.
-    return special.get(`${name}.${actions.join()}`) ?? usual
+  function termsFor(found: Found, method: string, terms: EveryTerms): Terms {
+    return (found.kind === 'found' ? termsOfAction(found.target, method, terms) : undefined) ?? terms.usual
   }
 
-  const changes: Terms | undefined = rate.changes && termsOf([{ name: 'changes', ...rate.changes }])
+  function termsOfAction(target: Target, method: string, { special }: EveryTerms): Terms | undefined {
+    if (special.size === 0 || !('resource' in target)) return undefined
+    // Quotas are declared for stored collections, whose names may differ in older versions.
+    return special.get(`${storedResource(target.resource).name}.${actionsOf(target, method).join()}`)
+  }
 
-  function refusalOf({ passes, standings }: Counted, amount = 1): Fault | undefined {
+  const changes: Quota | undefined = rate.changes && { name: 'changes', ...rate.changes }
+
+  /** How much counts against which quotas. */
+  function amountsOf({ records, operations = [] }: Changes): ReadonlyMap<Quota, number> {
+    const amounts = new Map<Quota, number>(changes === undefined || records === 0 ? [] : [[changes, records]])
+    for (const { target, method } of operations) {
+      for (const quota of termsOfAction(target, method, own)?.quotas ?? []) {
+        // The transaction is one request.
+        if (quota !== caller) amounts.set(quota, (amounts.get(quota) ?? 0) + 1)
+      }
+    }
+    return amounts
+  }
+
+  function refusalOf({ passes, standings }: Counted, amounts?: ReadonlyMap<Quota, number>): Fault | undefined {
     if (passes) return undefined
-    const spent = standings.filter(({ left }) => left < amount)
+    const spent = standings.filter(({ quota, left }) => left < (amounts?.get(quota) ?? 1))
     for (const { quota } of spent) observe({ kind: 'refusal', quota: quota.name })
     return refusalFor(spent)
   }
 
+  async function countChanges(id: string, changed: Changes): Promise<RateDecision | undefined> {
+    const amounts = amountsOf(changed)
+    if (amounts.size === 0) return undefined
+    const { hasHappened = false } = changed
+    const shares = [...amounts].map(([quota, amount]) => ({ quota, of: id, amount, hasHappened }))
+    const beyond = shares.find(({ quota, amount }) => !hasHappened && amount > quota.most)
+    if (beyond !== undefined) throw tooMany(beyond)
+    const counted = await counter.count(shares)
+    const policy = formatPolicies([...amounts.keys()])
+    return { policy, limits: formatLimits(counted.standings), refusal: refusalOf(counted, amounts) }
+  }
+
   return {
-    async admit(id, found, method) {
-      const { quotas, policy } = termsFor(found, method)
-      const counted = await counter.count(quotas.map((quota) => ({ quota, of: id })))
+    async admit(id, found, method, tenant) {
+      const { quotas, policy } = termsFor(found, method, tenant === undefined ? own : ofTenant)
+      const ofAll = tenant === undefined ? id : tenant
+      const counted = await counter.count(quotas.map((quota) => ({ quota, of: quota.name === 'tenant' ? ofAll : id })))
       return { policy, limits: formatLimits(counted.standings), refusal: refusalOf(counted) }
     },
-    async change(id, amount, hasHappened = false) {
-      if (changes === undefined) return undefined
-      const counted = await counter.count(changes.quotas.map((quota) => ({ quota, of: id, amount, hasHappened })))
-      const limits = formatLimits(counted.standings)
-      return { policy: changes.policy, limits, refusal: refusalOf(counted, amount) }
-    },
+    change: changes === undefined && own.special.size === 0 ? undefined : countChanges,
     async fail(from) {
       // Clients without a known address share one limit; without any limit, they could guess credentials forever.
       return refusalOf(await counter.count([{ quota: address, of: networkOf(from) }]))
@@ -93,14 +129,23 @@ function termsOf(quotas: readonly Quota[]): Terms {
   return { quotas, policy: formatPolicies(quotas) }
 }
 
-/** The quotas of the actions that have declared rates. */
-function specialTerms({ resources, limits }: Catalog, caller: Quota): ReadonlyMap<string, Terms> {
+/** The terms of all requests: of most of them, and of those for actions that have declared rates. */
+interface EveryTerms {
+  readonly usual: Terms
+  readonly special: ReadonlyMap<string, Terms>
+}
+
+function everyTerms(catalog: Catalog, always: readonly Quota[]): EveryTerms {
+  return { usual: termsOf(always), special: specialTerms(catalog, always) }
+}
+
+function specialTerms({ resources, limits }: Catalog, always: readonly Quota[]): ReadonlyMap<string, Terms> {
   const declared = [...limits.rate.actions].map(([name, rate]): Quota => ({ name, ...rate }))
   const terms = new Map<string, Terms>()
   for (const collection of resources.keys()) {
     for (const actions of [...countedActions.map((action) => [action]), upsertActions]) {
       const quotas = declared.filter(({ name }) => actions.some((action) => covers(name, collection, action)))
-      if (quotas.length > 0) terms.set(`${collection}.${actions.join()}`, termsOf([caller, ...quotas]))
+      if (quotas.length > 0) terms.set(`${collection}.${actions.join()}`, termsOf([...always, ...quotas]))
     }
   }
   return terms
@@ -149,8 +194,15 @@ function refusalFor(spent: readonly Standing[]): Fault {
   })
 }
 
+/** The refusal of a request that counts more than a quota ever has room for: to wait would not help. */
+function tooMany({ quota, amount }: { readonly quota: Quota; readonly amount: number }): Fault {
+  const allowed = `${quota.most} in ${secondsText(quota.window)} are allowed`
+  return fault('BODY_TOO_LARGE', { detail: `The body counts as ${amount} ${whatOf(quota)}: ${allowed}. Send less.` })
+}
+
 function whatOf({ name }: Quota): string {
   if (name === 'caller') return 'requests'
+  if (name === 'tenant') return 'requests of your tenant'
   if (name === 'changes') return 'changed records'
   return name === 'address' ? 'failed authentications from your address' : `requests for ${name}`
 }

@@ -5,7 +5,7 @@ import { commentText, idText, retryText } from '../../events/event-text.ts'
 import type { EventFeed } from '../../events/feed.ts'
 import type { SharedReads } from '../../events/shared-reads.ts'
 import type { StreamBody, StreamSink } from '../../http/message.ts'
-import type { ReadEvents } from '../../plan/read-events.ts'
+import type { ReadEvents } from '../../plan/plan-events.ts'
 import type { Caller } from '../../policy/caller.ts'
 import { isRetired, type Version } from '../../versions/versions.ts'
 import type { StreamEnd } from '../observe/observe.ts'
@@ -30,6 +30,8 @@ export interface StreamServices {
 /** The request that a stream answers. */
 export interface StreamRequest {
   readonly callerId: string
+  /** For whom the stream counts; left out: the caller's id. */
+  readonly account?: string
   readonly credential: StreamCredential
   /** The position after which it begins. */
   readonly after: EventPosition

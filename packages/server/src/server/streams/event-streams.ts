@@ -9,7 +9,7 @@ import { eventText } from '../../events/event-text.ts'
 import { EventFeed } from '../../events/feed.ts'
 import { PositionTokens } from '../../events/position-token.ts'
 import { SharedReads } from '../../events/shared-reads.ts'
-import type { ReadEvent } from '../../plan/read-events.ts'
+import type { ReadEvent } from '../../plan/plan-events.ts'
 import type { EventStore } from '../../storage/storage.ts'
 import { Queue } from '../node/admission.ts'
 import type { Observe, StreamEnd } from '../observe/observe.ts'
@@ -125,14 +125,15 @@ export class EventStreams {
         headers: { 'Retry-After': '10' },
       })
     }
-    if (!(await this.#places.take(request.callerId, perCaller))) {
+    const { account = request.callerId } = request
+    if (!(await this.#places.take(account, perCaller))) {
       throw fault('TOO_MANY_STREAMS', {
         detail: `You have ${perCaller} open streams, which is the most of one caller. Close one of them.`,
         headers: { 'Retry-After': '5' },
       })
     }
     if (this.#isEnding) {
-      this.#places.release(request.callerId)
+      this.#places.release(account)
       throw fault('SHUTTING_DOWN', { headers: { 'Retry-After': '5' } })
     }
     const stream = new EventStream(request, this.#services)
@@ -183,8 +184,8 @@ export class EventStreams {
 
   #closed(stream: EventStream, reason: StreamEnd): void {
     if (!this.#streams.delete(stream)) return
-    const { callerId: caller } = stream.request
-    this.#places.release(caller)
+    const { callerId: caller, account = caller } = stream.request
+    this.#places.release(account)
     this.#options.observe?.({ kind: 'stream', state: 'ended', reason, caller })
     if (this.#streams.size > 0) return
     this.#reportSent()

@@ -100,7 +100,6 @@ export class StreamCredentials {
   }
 }
 
-/** The credential of one stream. */
 export interface StreamCredential {
   /** The caller, if the credential was checked just now; `undefined`: it must be checked. */
   known(): Caller | undefined

@@ -7,7 +7,7 @@ import { url as inspectorAddress } from 'node:inspector'
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
-import { withoutCredentials } from 'resourced-contract/model/credentials'
+import { withoutCredentials } from 'resourced-contract/model/text'
 import type { LogBlocks } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { Observe } from '../observe/observe.ts'
@@ -327,7 +327,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
 
 /** Only a server with a port for metrics loads the module. */
 async function metricsServerOf(metrics: Pick<Metrics, 'read'>) {
-  const { createMetricsServer } = await import('../observe/metrics.ts')
+  const { createMetricsServer } = await import('../node/metrics-server.ts')
   return createMetricsServer(metrics)
 }
 
@@ -346,8 +346,10 @@ const noThreadStarts = `${mostFailures} threads ended shortly after their start.
 /**
  * A port on which threads can listen together. Listeners that share a port would also share it with another program
  * that allows that; this one does not, so a port in use is an error.
+ *
+ * @throws the system's error, such as EADDRINUSE
  */
-function freePort(host: string, port: number): Promise<number> {
+export function freePort(host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)

@@ -2,7 +2,7 @@
  * A thread's link to the main thread. A thread that answers requests is a whole server except for what all of them
  * share: the writer of the database, the counts of requests and streams, the metrics and the signals.
  */
-import { openChannel, type Peer } from '../../storage/threads/channel.ts'
+import { type Channel, openChannel, type Peer } from '../../storage/threads/channel.ts'
 import { type RemoteWriter, remoteWriter, type WriterPort } from '../../storage/threads/remote-writer.ts'
 import { type Counter, sharedCounter, type Windows } from '../rates/counter.ts'
 import type { StreamPlaces } from '../streams/stream-places.ts'
@@ -86,8 +86,8 @@ export interface ThreadDuties {
   forgetKeys(): void
 }
 
-/** The link. */
 export interface ThreadLink extends Pick<ThreadPlace, 'number' | 'isFirst'> {
+  readonly main: Channel<MainCalls>
   /** Counts requests together with the other threads. */
   readonly counter: Counter
   /** Counts streams of events together with the other threads. */
@@ -96,13 +96,6 @@ export interface ThreadLink extends Pick<ThreadPlace, 'number' | 'isFirst'> {
   readonly writer: RemoteWriter | undefined
   /** Begins to answer the main thread. Resolves when the thread may listen. */
   join(duties: ThreadDuties): Promise<Listening>
-  /** The thread listens. Resolves when all threads do. Its name is that by which it claims jobs. */
-  listens(server: string): Promise<void>
-  failed(failure: StartFailure): void
-  /** Resolves when no thread authenticates by a cached key any more. */
-  announceRevocation(): Promise<void>
-  /** Reads the metrics of all threads as text. */
-  readMetrics(): Promise<string>
   /** Resolves when the thread is to end. */
   readonly ended: Promise<void>
   /** Reports the metrics for the last time. Resolves when the main thread has got all that was said before. */
@@ -136,23 +129,16 @@ export function linkToMain(peer: Peer, { number, isFirst, windows, writer }: Thr
   }
   const main = openChannel<MainCalls>(peer, own)
   return {
-    number,
-    isFirst,
+    ...{ number, isFirst, main, ended, writer: changes },
     counter: sharedCounter(Date.now, windows),
     streamPlaces: {
       take: (caller, most) => main.call('takeStream', { caller, most }),
       release: (caller) => main.tell('releaseStream', caller),
     },
-    writer: changes,
-    ended,
     join(given) {
       duties = given
       return main.call('ready')
     },
-    listens: (server) => main.call('listens', server),
-    failed: (failure) => main.tell('failed', failure),
-    readMetrics: () => main.call('metrics'),
-    announceRevocation: () => main.call('revoked'),
     async report() {
       await main.call('report', (await duties?.metrics()) ?? [])
     },

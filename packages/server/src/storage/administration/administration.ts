@@ -19,6 +19,8 @@ export interface OpenOptions {
   readonly writer?: RemoteWriter | undefined
   /** Counts the commits that run or are not answered yet: one 32-bit integer. */
   readonly committing?: SharedArrayBuffer | undefined
+  /** The database was brought up to this catalog before, so its tables are not looked at; `false` by default. */
+  readonly isCurrent?: boolean | undefined
 }
 
 /** A database that is opened for its API keys only. */
@@ -50,6 +52,8 @@ export interface Administration {
   migrate(catalog: Catalog, apply: Apply): Promise<Migrated>
   /** Only reads, and waits for no server; `undefined`: there is no database yet. */
   examine(catalog: Catalog | undefined): Promise<Examination | undefined>
+  /** Waits until the changes have ended that run, or that servers have let in before; not for ever. */
+  changesEnded(): Promise<void>
   /** Opens the database to read all of it. */
   openSource(): Promise<MoveSource>
   /**
@@ -67,6 +71,39 @@ export interface Administration {
     describe(schemas: readonly string[]): Promise<DatabaseDescription>
     open(schemas: readonly string[]): Promise<TableSource>
   }
+}
+
+/** A database that was found beside that of the operators. */
+export interface TenantDatabase {
+  /** The id of the tenant that it is for. */
+  readonly tenant: string
+  /** Its file or schema. */
+  readonly place: string
+  /** The command of a shell, or of SQL, that removes it. */
+  readonly removal: string
+}
+
+/** A database and those of its tenants (TEN-2), opened together: an engine may let them share connections. */
+export interface Host {
+  /**
+   * The administration of the operators' database, or of a tenant's. Opening that of a tenant creates it.
+   *
+   * @param tenant the tenant's id, which names its file or schema; left out: the operators' database
+   */
+  administer(tenant?: string): Administration
+  /** A hash of everything that a database needs for a catalog: one that was brought up to it needs no migration. */
+  hashOf(catalog: Catalog): string
+  /**
+   * Removes the database of a tenant with its files of exports. No thread of this process has it open. What was removed
+   * already counts as removed, so that an interrupted removal is repeated.
+   */
+  remove(tenant: string): Promise<void>
+  /** The databases of tenants that there are, whether a tenant has them or not. Changes nothing. */
+  databases(): Promise<readonly TenantDatabase[]>
+  /** How many bytes the database of a tenant takes; 0: there is none yet. */
+  size(tenant: string): Promise<number>
+  /** Ends what the databases share, after all of them were closed. */
+  close(): Promise<void>
 }
 
 /** What a backup says of itself. */
@@ -111,6 +148,8 @@ export interface BackupOptions extends LongWork {
   readonly version: string
   /** Milliseconds since 1970. */
   readonly now: number
+  /** Whether what is restored gets secrets of its own, because the origin goes on; `false` by default. */
+  readonly renewsSecrets?: boolean
 }
 
 /** A backup that was made or restored. */

@@ -7,7 +7,9 @@ import { createHash } from 'node:crypto'
 import type { Catalog } from 'resourced-contract/model/resource'
 import sql from 'sql-template-tag'
 import { columnsOf, indexedColumns } from '../sql/columns.ts'
-import { layOut, type TableSpec, tablesFor } from '../sql/tables.ts'
+import type { Dialect } from '../sql/dialect.ts'
+import { layOut, tablesFor } from '../sql/system-tables.ts'
+import type { TableSpec } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { type ExistingTable, planMigration, planVersionChange } from './diff.ts'
@@ -15,6 +17,7 @@ import type { MigrationDialect } from './migration-dialect.ts'
 import {
   type Apply,
   type IndexStep,
+  is,
   isAllowed,
   MigrationRefused,
   type MigrationStep,
@@ -24,9 +27,8 @@ import { type FoundSchema, readSchema, remember, rememberShape, storageFormat, s
 import { withStates } from './state-steps.ts'
 import type { StoredSchema } from './stored-schema.ts'
 import { assessStep, takeStep } from './take-step.ts'
-import { planTriggers, withoutTriggers } from './trigger-steps.ts'
+import { planTriggers, triggersOf, withoutTriggers } from './trigger-steps.ts'
 
-/** How to migrate. */
 export interface MigrateOptions {
   readonly apply: Apply
   /** Milliseconds since 1970: `updated_at` of records whose values change. */
@@ -223,10 +225,8 @@ function needsNoRows(step: IndexStep, planned: readonly MigrationStep[], { table
   if (step.kind === 'create-index') return true
   const stored = tables.find(({ name }) => name === step.table)?.search
   if (stored?.columns.join() !== step.search.columns.join()) return false
-  return !planned.some(({ table, kind }) => table === step.table && rewriting.has(kind))
+  return !planned.filter(is('rewriting')).some(({ table }) => table === step.table)
 }
-
-const rewriting = new Set<MigrationStep['kind']>(['add-column', 'change-type', 'fill-default', 'drop-column'])
 
 /**
  * Creates tables in an empty database.
@@ -297,6 +297,14 @@ export function declarationOf({ version, resources, system }: Catalog): Lineage[
   return { version, hash: createHash('sha256').update(JSON.stringify(tables)).digest('base64url').slice(0, 16) }
 }
 
+/** A hash of everything that a database of an engine needs for a catalog, with its version and the storage format. */
+export function schemaHash(catalog: Catalog, dialect: Dialect): string {
+  const tables = tablesFor(catalog, dialect.layout)
+  const triggers = tables.flatMap((table) => triggersOf(dialect, table).map(({ definition }) => definition('')))
+  const needed = JSON.stringify([storageFormat, declarationOf(catalog), tables, triggers])
+  return createHash('sha256').update(needed).digest('base64url')
+}
+
 /** The relation of a catalog to the declarations that were applied. */
 export function standingOf(lineage: Lineage, catalog: Catalog): Standing {
   const last = lineage.at(-1)
@@ -324,22 +332,5 @@ export function withDeclaration(lineage: Lineage, catalog: Catalog): Lineage {
  */
 function requiredByFormer(steps: readonly MigrationStep[], tables: readonly ExistingTable[]): MigrationStep[] {
   const searched = new Set(tables.filter(({ search }) => search !== undefined).map(({ name }) => name))
-  return steps.filter((step) => (step.kind === 'build-search' ? !searched.has(step.table) : !undoing.has(step.kind)))
+  return steps.filter((step) => (step.kind === 'build-search' ? !searched.has(step.table) : !is('undoing')(step)))
 }
-
-const undoing: ReadonlySet<MigrationStep['kind']> = new Set<MigrationStep['kind']>([
-  'create-triggers',
-  'count-summaries',
-  'count-totals',
-  'drop-triggers',
-  'follow-states',
-  'drop-table',
-  'drop-column',
-  'drop-index',
-  'drop-search',
-  'create-index',
-  'fill-default',
-  'derive-column',
-  'require',
-  'allow-null',
-])

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { catalogFixture, type FieldFixture, resourceFixture } from '../sql/catalog.fixture.ts'
-import { type TableSpec, tablesFor } from '../sql/tables.ts'
+import { tablesFor } from '../sql/system-tables.ts'
+import type { TableSpec } from '../sql/tables.ts'
 import { sqlite } from '../sqlite/dialect.ts'
 import { type ExistingSchema, planMigration } from './diff.ts'
 

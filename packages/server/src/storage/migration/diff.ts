@@ -6,7 +6,6 @@ import { type Catalog, isMapped, type MappedResource, resourceInVersion } from '
 import type { ColumnSpec, Held, TableSpec } from '../sql/tables.ts'
 import { type MigrationStep, step } from './migration-step.ts'
 
-/** A column as it is. */
 export interface ExistingColumn {
   readonly name: string
   readonly holds: Held

@@ -5,11 +5,12 @@
 
 import type { Catalog } from 'resourced-contract/model/resource'
 import sql from 'sql-template-tag'
+import { readTenantMaintenance } from '../maintenance-switch.ts'
 import { quoted } from '../sql/columns.ts'
 import { isExact, isTotalExact } from '../sql/count-summaries.ts'
 import { summaryName } from '../sql/kept-summaries.ts'
 import type { TableSpec } from '../sql/tables.ts'
-import type { Maintenance } from '../storage.ts'
+import type { Maintenance, TenantEntry } from '../storage.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
 import { migrationTo, type Pending, pendingSteps } from './apply.ts'
 import type { MigrationDialect } from './migration-dialect.ts'
@@ -29,8 +30,18 @@ export interface Examination {
   readonly summaries: ReadonlyMap<string, boolean>
   /** How many jobs have each status. */
   readonly jobs: ReadonlyMap<string, number>
+  /** The tenants, if it is the database of operators. */
+  readonly tenants: readonly ExaminedTenant[] | undefined
   /** The server that it is on; left out: it is a file. */
   readonly server?: ServerExamination
+}
+
+/** What a database says of a tenant. */
+export interface ExaminedTenant extends Omit<TenantEntry, 'wakesAt'> {
+  /** When it was changed last, in milliseconds since 1970. */
+  readonly changed: number
+  /** Its maintenance; `undefined`: it is off. */
+  readonly maintenance: Maintenance | undefined
 }
 
 /** What concerns the server of a database. */
@@ -56,7 +67,7 @@ export function* examine(dialect: MigrationDialect, catalog: Catalog | undefined
   const pending = migration === undefined ? undefined : yield* pendingSteps(migration)
   if (!isUsed) {
     const nothing = { maintenance: undefined, purged: undefined, newest: undefined }
-    return { isUsed, pending, ...nothing, summaries: new Map(), jobs: new Map() }
+    return { isUsed, pending, ...nothing, summaries: new Map(), jobs: new Map(), tenants: undefined }
   }
   const collections = [...(catalog?.resources.keys() ?? []), 'jobs', 'api-keys'].filter((name) => tables.has(name))
   const maintenance = yield* metaOf('maintenance')
@@ -68,6 +79,7 @@ export function* examine(dialect: MigrationDialect, catalog: Catalog | undefined
     newest: yield* newestChange(collections),
     summaries: pending?.steps.length === 0 ? yield* checkSummaries(dialect, migration!.desired) : new Map(),
     jobs: yield* jobsOf(tables),
+    tenants: yield* tenantsOf(tables),
   }
 }
 
@@ -101,4 +113,16 @@ function* jobsOf(tables: ReadonlySet<string>): Transaction<ReadonlyMap<string, n
   if (!tables.has('jobs')) return new Map()
   const rows = yield sql`select status, count(*) as count from jobs where deleted_at is null group by status`
   return new Map(rows.map((row) => [String(row['status']), Number(row['count'])]))
+}
+
+function* tenantsOf(tables: ReadonlySet<string>): Transaction<readonly ExaminedTenant[] | undefined> {
+  // A declared collection may have the name of theirs.
+  if (!tables.has('tenants') || !tables.has('resourced_tenant_keys')) return undefined
+  const maintenance = yield* readTenantMaintenance()
+  const rows = yield sql`select id, "name", "state", "schema_hash", updated_at from "tenants" order by "name", id`
+  return rows.map((row) => ({
+    ...{ id: String(row['id']), name: String(row['name']), state: row['state'] as TenantEntry['state'] },
+    ...{ schemaHash: row['schema_hash'] as string | null, changed: Date.parse(String(row['updated_at'])) },
+    maintenance: maintenance.get(String(row['id'])),
+  }))
 }

@@ -5,7 +5,8 @@
 
 import type { Conversion, Field } from 'resourced-contract/model/resource'
 import { type SummarySpec, summariesTable } from '../sql/kept-summaries.ts'
-import { type ColumnSpec, counters, type Held, type IndexSpec, type SearchSpec, type TableSpec } from '../sql/tables.ts'
+import { counters } from '../sql/system-tables.ts'
+import type { ColumnSpec, Held, IndexSpec, SearchSpec, TableSpec } from '../sql/tables.ts'
 import type { TotalSpec } from '../sql/totals.ts'
 
 /** The data that a step would destroy: rows of a table, or values of a column. */
@@ -75,12 +76,51 @@ export type StepOf<Kind extends MigrationStep['kind']> = Extract<MigrationStep, 
 /** A step after which states are rewritten. */
 export type FollowedStep = StepOf<'drop-table' | 'rename-table' | 'rename-columns' | 'convert-column' | 'change-type'>
 
-/** A step that builds an index. */
 export type IndexStep = StepOf<'create-index' | 'build-search'>
 
 /** Makes a step that has not been assessed. */
 export function step(table: string, change: Change, sentence: string): MigrationStep {
   return { ...change, table, sentence, loses: 'nothing', impossible: change.kind === 'blocked' }
+}
+
+/**
+ * What is true of a kind of steps: `counted`: the assessment depends on the records; `exclusive`, `writing`: it blocks
+ * other sessions, or those that write, so that its counts stay true; `altering`: triggers may be in its way;
+ * `rewriting`: it may change the words of records; `undoing`: servers of a former declaration can do without it.
+ */
+type Trait = 'counted' | 'exclusive' | 'writing' | 'altering' | 'rewriting' | 'undoing'
+
+const traits: Readonly<Record<MigrationStep['kind'], readonly Trait[]>> = {
+  'create-table': [],
+  'drop-table': ['counted', 'exclusive', 'altering', 'undoing'],
+  'add-column': ['exclusive', 'altering', 'rewriting'],
+  'drop-column': ['exclusive', 'altering', 'rewriting', 'undoing'],
+  'change-type': ['counted', 'exclusive', 'altering', 'rewriting'],
+  'fill-default': ['counted', 'writing', 'altering', 'rewriting', 'undoing'],
+  require: ['counted', 'writing', 'undoing'],
+  'allow-null': ['undoing'],
+  'derive-column': ['writing', 'altering', 'undoing'],
+  'create-index': ['undoing'],
+  'drop-index': ['exclusive', 'undoing'],
+  'build-search': ['exclusive'],
+  'drop-search': ['exclusive', 'undoing'],
+  'rename-table': ['exclusive', 'altering'],
+  'rename-columns': ['exclusive', 'altering'],
+  'convert-column': ['exclusive', 'altering'],
+  'set-clock': ['writing'],
+  'number-records': ['writing', 'altering'],
+  'create-triggers': ['writing', 'undoing'],
+  'count-summaries': ['writing', 'undoing'],
+  'count-totals': ['writing', 'undoing'],
+  'drop-triggers': ['exclusive', 'undoing'],
+  'rename-events': [],
+  'follow-states': ['undoing'],
+  blocked: [],
+}
+
+/** Whether something is true of a step by its kind. */
+export function is(trait: Trait): (step: MigrationStep) => boolean {
+  return ({ kind }) => traits[kind].includes(trait)
 }
 
 /** Whether the assessment of a step depends on the records. */
@@ -90,10 +130,8 @@ export function needsCount(step: MigrationStep): boolean {
   if (step.kind === 'drop-column') return !step.column.startsWith('_')
   // The records have the numbers, and what summaries count.
   if (step.kind === 'drop-table' && [counters.name, summariesTable].includes(step.table)) return false
-  return countedKinds.has(step.kind)
+  return is('counted')(step)
 }
-
-const countedKinds = new Set<MigrationStep['kind']>(['drop-table', 'change-type', 'fill-default', 'require'])
 
 /** Whether a step can be taken without asking anyone. */
 function isHarmless(step: MigrationStep): boolean {

@@ -1,7 +1,8 @@
 /** The tables of a database as it describes them itself: to copy a database, no declaration is needed. */
 import type { Catalog } from 'resourced-contract/model/resource'
 import { resourceTableFrom } from '../sql/found-tables.ts'
-import { isSystemTable, type ResourceTable, resourceTables, systemTables } from '../sql/tables.ts'
+import { isSystemTable, systemTables } from '../sql/system-tables.ts'
+import { type ResourceTable, resourceTables } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import type { Transaction } from '../transaction.ts'
 import type { ExistingTable } from './diff.ts'

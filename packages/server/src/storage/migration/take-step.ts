@@ -1,4 +1,7 @@
-/** Assesses and takes the steps of a migration, as statements. Each engine adds its own part (`MigrationDialect`). */
+/**
+ * Assesses and takes the steps of a migration, as statements. Each engine adds its own part (`MigrationDialect`).
+ * Sequences (RES-16): records get numbers, and counters follow their fields.
+ */
 
 import { timestamp } from 'resourced-contract/model/time'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
@@ -6,17 +9,10 @@ import { counterName, quoted } from '../sql/columns.ts'
 import { epochKey } from '../sql/context.ts'
 import { countedTotal, recount } from '../sql/count-summaries.ts'
 import { newMark, newStride, nextClockSql, nextRevisionSql } from '../sql/marks.ts'
-import {
-  type ColumnSpec,
-  createIndex,
-  type IndexSpec,
-  isSystemTable,
-  type Layout,
-  column as systemColumn,
-} from '../sql/tables.ts'
-import { firstRow, type Statement, type Transaction } from '../transaction.ts'
+import { counters, isSystemTable } from '../sql/system-tables.ts'
+import { type ColumnSpec, createIndex, type IndexSpec, type Layout, column as systemColumn } from '../sql/tables.ts'
+import { firstRow, type Row, type Statement, type Transaction } from '../transaction.ts'
 import { convertStored, isWider, readStored, writeStored } from './convert.ts'
-import { dropCounters, numberRecords, renameCounters } from './counters.ts'
 import type { ColumnConversion, MigrationDialect } from './migration-dialect.ts'
 import { type MigrationStep, needsCount, type StepOf } from './migration-step.ts'
 import { rememberChange } from './schema.ts'
@@ -339,4 +335,61 @@ export function insertClock(
       : sql`(${collection}, ${raw(String(slot))}, 0, 0, 0)`,
   )
   return sql`insert into resourced_clocks (collection, slot, revision, live, deleted) values ${join(rows)}`
+}
+
+/**
+ * Numbers the records without a number, deleted ones too, in the order of their creation. They come after the numbers
+ * that exist already. The counters go on from the greatest numbers. Counts the numbered records.
+ *
+ * @param also further assignments, each with a comma before it
+ */
+function* numberRecords(
+  dialect: MigrationDialect,
+  { table, column, per }: StepOf<'number-records'>,
+  also: Sql,
+): Transaction<number> {
+  const [from, number] = [quoted(table), quoted(column.name)]
+  const group = per === '' ? sql`cast('' as text)` : sql`cast(${quoted(per)} as text)`
+  const last = sql`select ${group} as parent, max(${number}) as last from ${from} group by 1`
+  const rank = sql`row_number() over (partition by r.parent order by r.created_at, r._row)`
+  const unnumbered = sql`select _row, created_at, ${group} as parent from ${from} where ${number} is null`
+  const made = sql`select r._row as place, coalesce(ended.last, 0) + ${rank} as number from (${unnumbered}) as r
+    left join (${last}) as ended on ended.parent = r.parent`
+  const count = yield* dialect.countChanged(
+    sql`update ${from} set ${number} = made.number${also} from (${made}) as made where _row = made.place`,
+  )
+  const name = sql`${counterName(table, column.name)} || ${group}`
+  const greater = sql`case when excluded.last > ${quoted(counters.name)}.last then excluded.last
+    else ${quoted(counters.name)}.last end`
+  const given = per === '' ? sql`${number} is not null` : sql`${number} is not null and ${quoted(per)} is not null`
+  yield sql`insert into ${quoted(counters.name)} (name, last)
+    select ${name}, max(${number}) from ${from} where ${given} group by 1
+    on conflict (name) do update set last = ${greater}`
+  return count
+}
+
+/** Deletes the counters of a collection, or of one of its fields. */
+function* dropCounters(dialect: MigrationDialect, table: string, field?: string): Transaction<void> {
+  const prefix = counterName(table, field)
+  if (table === counters.name || !(yield* hasCounters(dialect))) return
+  yield sql`delete from ${quoted(counters.name)} where substr(name, 1, ${prefix.length}) = ${prefix}`
+}
+
+/** Gives counters other names, by the beginnings of their names. Two of them may exchange theirs. */
+function* renameCounters(
+  dialect: MigrationDialect,
+  names: readonly { readonly from: string; readonly to: string }[],
+): Transaction<void> {
+  if (!(yield* hasCounters(dialect))) return
+  const rename = (from: string, to: string) =>
+    sql`update ${quoted(counters.name)} set name = ${to} || substr(name, ${from.length + 1})
+      where substr(name, 1, ${from.length}) = ${from}`
+  for (const { from } of names) yield rename(from, `/${from}`)
+  for (const { from, to } of names) yield rename(`/${from}`, to)
+}
+
+/** Whether the table of counters exists: a database gets it with its first sequence. */
+function* hasCounters(dialect: MigrationDialect): Transaction<boolean> {
+  const relations: readonly Row[] = yield dialect.relations
+  return relations.some(({ name, kind }) => name === counters.name && kind === 'table')
 }

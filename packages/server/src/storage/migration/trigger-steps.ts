@@ -3,10 +3,12 @@
  * or dropped in the transaction that changes their table. So no change of another server is without its event, and what
  * a migration itself writes is none. Summaries are counted whenever their triggers are created.
  */
+import type { Dialect, TableTrigger } from '../sql/dialect.ts'
 import { summariesTable } from '../sql/kept-summaries.ts'
+import { isOfOperators } from '../sql/system-tables.ts'
 import type { TableSpec } from '../sql/tables.ts'
 import type { MigrationDialect } from './migration-dialect.ts'
-import { type MigrationStep, step } from './migration-step.ts'
+import { is, type MigrationStep, step } from './migration-step.ts'
 import type { ExistingTrigger, FoundSchema } from './schema.ts'
 
 type Found = Pick<FoundSchema, 'triggers' | 'schemaName'>
@@ -18,14 +20,10 @@ export function planTriggers(
   desired: readonly TableSpec[],
   steps: readonly MigrationStep[],
 ): MigrationStep[] {
-  const wanted = desired.map(({ name: table, events, summaries, totals }) => ({
-    ...{ table, summaries, totals },
-    triggers: [
-      ...(events === undefined ? [] : dialect.eventTriggers(table, events)),
-      ...dialect.summaryTriggers(table, summaries),
-      ...dialect.totalTriggers(table, totals),
-    ],
-  }))
+  const wanted = desired.map((spec) => {
+    const { name: table, summaries, totals } = spec
+    return { table, summaries, totals, triggers: triggersOf(dialect, spec) }
+  })
   const definitions = new Map(
     wanted.flatMap((each) => each.triggers.map(({ name, definition }) => [name, definition(schemaName)])),
   )
@@ -48,6 +46,17 @@ export function planTriggers(
     return [created, ...(missing.some(isOfSummaries) ? [counted] : []), ...(missing.some(isOfTotals) ? [added] : [])]
   })
   return [...drop(gone), ...steps, ...creations]
+}
+
+/** The triggers of a table. */
+export function triggersOf(dialect: Dialect, spec: TableSpec): TableTrigger[] {
+  const { name: table, events, summaries, totals } = spec
+  return [
+    ...(isOfOperators(spec) ? dialect.tenantTriggers : []),
+    ...(events === undefined ? [] : dialect.eventTriggers(table, events)),
+    ...dialect.summaryTriggers(table, summaries),
+    ...dialect.totalTriggers(table, totals),
+  ]
 }
 
 /** Adds the steps that a change of names needs: `planTriggers` plans the triggers of the new names afterwards. */
@@ -85,25 +94,12 @@ function isOfTotals({ name }: Pick<ExistingTrigger, 'name'>): boolean {
  * before it counts all records.
  */
 function blocking(dialect: MigrationDialect, steps: readonly MigrationStep[]): (trigger: ExistingTrigger) => boolean {
-  const altered = new Set(steps.filter(({ kind }) => altering.has(kind)).map(({ table }) => table))
+  const altered = new Set(steps.filter(is('altering')).map(({ table }) => table))
   return (trigger) =>
     (altered.has(trigger.owner) && (dialect.silence === 'without-triggers' || isOfSummaries(trigger))) ||
     // They change other tables too.
     (altered.size > 0 && isOfTotals(trigger))
 }
-
-const altering = new Set<MigrationStep['kind']>([
-  'drop-table',
-  'add-column',
-  'drop-column',
-  'change-type',
-  'fill-default',
-  'number-records',
-  'derive-column',
-  'rename-table',
-  'rename-columns',
-  'convert-column',
-])
 
 function drop(triggers: Found['triggers']): MigrationStep[] {
   return [...Map.groupBy(triggers, ({ owner }) => owner)].map(([table, own]) =>

@@ -5,16 +5,22 @@ import { isRecordId } from 'resourced-contract/model/text'
 import { timestamp } from 'resourced-contract/model/time'
 import sql, { join, raw } from 'sql-template-tag'
 import { exportsKept } from '../../plan/export-document.ts'
+import { areTenantSwitches } from '../maintenance-switch.ts'
 import type { StoredSchema } from '../migration/stored-schema.ts'
-import type { IndexedColumns } from '../sql/columns.ts'
-import { type ColumnSpec, layOut } from '../sql/tables.ts'
+import { type IndexedColumns, quoted } from '../sql/columns.ts'
+import { figureKey, summariesTable } from '../sql/kept-summaries.ts'
+import { selectBatch } from '../sql/select-batch.ts'
+import { layOut } from '../sql/system-tables.ts'
+import type { ColumnSpec } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import type { Row, Statement } from '../transaction.ts'
 import { probeKey } from '../write-probe.ts'
 
-/** A table whose rows move. Each row is found, and comes in order, by the first of its columns. */
+/** A table whose rows move. */
 export interface MovedTable {
   readonly name: string
+  /** The columns that identify a row, by which rows come in order. */
+  readonly key: readonly string[]
   readonly columns: readonly ColumnSpec[]
   /** The columns of its full-text index; `undefined`: it has none. */
   readonly search: IndexedColumns | undefined
@@ -22,9 +28,6 @@ export interface MovedTable {
 
 /** The values of a row, in the order of its table's columns, as every engine gives them (`Row`). */
 export type MovedRow = readonly Row[string][]
-
-/** The most rows, and about the most bytes, that are in memory at a time. */
-export const batch = { rows: 1_000, bytes: 4_000_000 }
 
 /** The database that is read. */
 export interface MoveSource {
@@ -38,7 +41,7 @@ export interface MoveSource {
   schema(): Promise<StoredSchema>
   /** Runs a statement that reads from the snapshot. */
   all(statement: Statement): Promise<Row[]>
-  /** The rows of a table, in the order of its first column, in batches: a table may exceed the memory. */
+  /** The rows of a table, in the order of its key, in batches: a table may exceed the memory. */
   rows(table: MovedTable): AsyncIterable<readonly MovedRow[]>
   /**
    * The file of a finished export, in pieces of bounded size.
@@ -83,7 +86,6 @@ export interface Moved {
   readonly restarted: number
 }
 
-/** How to move. */
 export interface MoveOptions {
   readonly schema: StoredSchema
   /** Milliseconds since 1970. */
@@ -126,7 +128,10 @@ const writtenApart = new Set(['resourced_meta', 'resourced_clocks', 'resourced_p
 export function movedTables(schema: StoredSchema): MovedTable[] {
   return layOut(schema.tables, { clockSlots: 1, indexesRowNumber: false, storesExports: false })
     .filter(({ name }) => !writtenApart.has(name))
-    .map(({ name, columns, search }) => ({ name, columns, search }))
+    .map(({ name, columns, search }) => {
+      const [first] = columns as [ColumnSpec]
+      return { name, key: name === summariesTable ? figureKey : [first.name], columns, search }
+    })
 }
 
 /**
@@ -159,7 +164,7 @@ export async function moveAll(source: MoveSource, target: MoveTarget, options: M
   for (const { key, value } of await source.all(meta)) {
     await target.all(sql`insert into resourced_meta (key, value) values (${key}, ${value})`)
   }
-  const files = hasJobs(tables) ? await moveFiles(source, target, options) : noFiles
+  const files = await moveFiles(source, target, tables, options)
   signal.throwIfAborted()
   onIndexes()
   await target.index()
@@ -172,6 +177,28 @@ export async function moveAll(source: MoveSource, target: MoveTarget, options: M
   const rows = new Map([...digests].map(([name, { count }]) => [name, count]))
   const restarted = (await source.all(unfinishedExports)).length
   return { rows, ...files, restarted }
+}
+
+/** The most rows, and about the most bytes, that are in memory at a time. */
+const most = { rows: 1_000, bytes: 4_000_000 }
+
+/** Reads a table in the order of its key, in batches. */
+export async function* rowsOf(
+  all: MoveSource['all'],
+  { name, key: names, columns }: MovedTable,
+): AsyncGenerator<readonly MovedRow[]> {
+  const select = join(columns.map((column) => quoted(column.name)))
+  const key = join(names.map(quoted))
+  const places = names.map((each) => columns.findIndex((column) => column.name === each))
+  const texts = columns.filter(({ type }) => type === 'text' || type === 'json')
+  const long = texts.map((column) => sql`cast(${quoted(column.name)} as text)`)
+  for (let where = sql`1 = 1`; ; ) {
+    const rows = await all(selectBatch({ table: name, key, select, long, where, most }))
+    if (rows.length === 0) return
+    const moved = rows.map((row) => columns.map((column) => row[column.name]!))
+    yield moved
+    where = sql`(${key}) > (${join(places.map((place) => moved.at(-1)?.[place]))})`
+  }
 }
 
 /** Whether there are jobs: a database may have API keys only. */
@@ -215,12 +242,12 @@ function parsed(text: unknown): unknown {
   }
 }
 
-/** The keys of `resourced_meta` that are about the present of one database only. */
-export const temporaryKeys = ['maintenance', probeKey] as const
+/** The rows of `resourced_meta` that are about the present of one database only. */
+export const areTemporary = sql`(key in ('maintenance', ${probeKey}) or ${areTenantSwitches})`
 
 /** The properties of the database as a whole. The target has a shape of its own; maintenance and probes do not move. */
 const meta = sql`select key, value from resourced_meta
-  where key not in ('format', 'shape', 'version', ${join(temporaryKeys)}) order by key`
+  where key not in ('format', 'shape', 'version') and not ${areTemporary} order by key`
 
 /** Exports whose files are not complete. */
 export const unfinishedExports: Statement = sql`select job, state from resourced_work where task = 'export'`
@@ -273,15 +300,14 @@ function different(table: string, what: string): StorageFault {
   return new StorageFault('failed', `What was written is not what was read: ${table} has ${what}.`)
 }
 
-/** The result where there are no jobs. */
-export const noFiles: Pick<Moved, 'files' | 'lost'> = { files: 0, lost: [] }
-
 /** Moves the files of exports that clients may still download. */
 export async function moveFiles(
   source: Pick<MoveSource, 'all' | 'file'>,
   target: Pick<MoveTarget, 'writeFile'>,
+  tables: readonly { readonly name: string }[],
   { now, signal }: Pick<MoveOptions, 'now' | 'signal'>,
 ): Promise<Pick<Moved, 'files' | 'lost'>> {
+  if (!hasJobs(tables)) return { files: 0, lost: [] }
   const since = timestamp(now - exportsKept)
   const wanted: Statement = sql`select id, finished_at, result from jobs
     where kind = 'export' and status = 'succeeded' and finished_at > ${since} order by id`

@@ -1,6 +1,6 @@
 /**
  * A connection of `pg`: it prepares each statement once, can be discarded at once, never ends the process, and reads
- * password files.
+ * password files. A statement can run with several lists of values as one transaction.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -9,10 +9,18 @@ import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import type { Row, Statement } from '../transaction.ts'
-import { isOfServer, isUnprepared, UnfitServer } from './errors.ts'
+import { isOfServer, isUnprepared, type Place, UnfitServer } from './errors.ts'
 import type { Hosts, SessionState } from './hosts.ts'
-import { RepeatedQuery } from './repeated-query.ts'
 import { addressOf, type ClientConfig } from './settings.ts'
+
+/** How many statements a connection keeps prepared. */
+const mostPrepared = 500
+
+/**
+ * For how many schemas a connection is used. Its server process keeps the descriptions of their tables and the plans of
+ * their statements, about 200 kB for each schema.
+ */
+const mostSchemas = 100
 
 /** How long the server may take to close a connection, in milliseconds. */
 const closeTimeout = 1_000
@@ -37,18 +45,28 @@ interface Inside {
 export class Client extends pg.Client {
   /** Its generation; see `StallWatch`. */
   generation = 0
+  /** The schema that each of its transactions has to choose; `undefined`: the connection is in the right one. */
+  pooledSchema: string | undefined
   /** Whether it was closed at once: it must not be used any more. */
   isDiscarded = false
   /** Whether its server has become another than the address asks for: it must not be used again. */
   isUnfit = false
+  /** Whether a commit has ended without the standby that it should wait for: its connection must not be used again. */
+  isUnreplicated = false
   /** Its server: an index of `Hosts.servers`. */
   readonly server: number
   /** Whether statements are prepared under names. Poolers in transaction mode may not keep them. */
   readonly #isNaming: boolean
-  /** The names of its prepared statements, by text: their shapes come from queries. */
-  readonly #names = new BoundedMap<string>(500, (_, name) => this.#deallocate(name))
-  /** How many names were made. */
+  /** The names of its prepared statements, by schema and text: their shapes come from queries. */
+  readonly #names = new BoundedMap<string>(mostPrepared, (_, name) => this.#deallocate(name))
+  /** Numbers of the texts that schemas share, so that no key contains a text. */
+  readonly #texts = new BoundedMap<number>(mostPrepared)
+  /** How many names and numbers were made. */
   #made = 0
+  /** The schemas that it was used for. */
+  readonly #schemas = new Set<string>()
+  /** Whether the statement that chooses a schema is being prepared. */
+  #choosesSchemas = false
   readonly #hosts: Hosts | undefined
   /** What the server reports, by the names of its settings. */
   readonly #reported = new Map<string, string>()
@@ -63,6 +81,10 @@ export class Client extends pg.Client {
     // Pending queries are rejected with the error. An idle connection needs no handling, but an unhandled event ends
     // the process.
     this.on('error', () => {})
+    // PostgreSQL only warns. The message is in the language of the server, the name of its function is not.
+    this.on('notice', ({ routine }) => {
+      if (routine === 'SyncRepWaitForLSN') this.isUnreplicated = true
+    })
     const inside = this as unknown as Inside
     // Read when the server asks: the password may change while this process runs.
     inside.password ??= () => readPasswordFile(this)
@@ -128,6 +150,11 @@ export class Client extends pg.Client {
     return (this as unknown as Inside).processID
   }
 
+  /** Whether it was used for so many schemas that a new connection takes less memory. */
+  get isWorn(): boolean {
+    return this.#schemas.size > mostSchemas
+  }
+
   /** How many bytes were received on it. */
   get bytesReceived(): number {
     return (this as unknown as Inside).connection.stream.bytesRead ?? 0
@@ -136,19 +163,28 @@ export class Client extends pg.Client {
   /**
    * Runs a statement, prepared once under a name. Several may be sent without waiting for answers: PostgreSQL runs them
    * in order.
+   *
+   * @param schema the one that the running transaction has chosen: PostgreSQL plans a statement for one schema
    */
-  prepareAndRun({ text, values }: Statement): Promise<Row[]> {
-    const name = this.#nameOf(text)
+  prepareAndRun(statement: Statement, schema?: string): Promise<Row[]> {
+    const { text, values, isScript } = statement
+    const key = this.#keyOf(text, schema)
+    const name = isScript === true ? undefined : this.#nameOf(key)
     return new Promise((resolve, reject) => {
       // `pg` uses a query object as it is, and copies any other configuration.
       const query = new pg.Query({ name, text, values } as pg.QueryConfig, undefined, (error, result) => {
         if (!error) return resolve(result.rows)
-        this.#forgetUnprepared(text, name, error)
+        this.#forgetUnprepared(key, name, error)
         reject(error)
       })
-      this.#gather()
       this.query(query)
     })
+  }
+
+  /** Runs a statement that is a transaction of its own, in a schema; left out: that of the connection. */
+  async prepareAndRunIn(schema: string | undefined, statement: Statement): Promise<Row[]> {
+    if (schema === undefined) return this.prepareAndRun(statement)
+    return (await this.prepareAndRunAll([statement], schema))[0] as Row[]
   }
 
   /**
@@ -156,41 +192,53 @@ export class Client extends pg.Client {
    * anything.
    *
    * @param statements all with the same text, and at least one
+   * @param schema left out: that of the connection
    * @returns the rows of each
    */
-  prepareAndRunAll(statements: readonly [Statement, ...Statement[]]): Promise<Row[][]> {
+  prepareAndRunAll(statements: readonly [Statement, ...Statement[]], schema?: string): Promise<Row[][]> {
     const [{ text }] = statements
-    const name = this.#nameOf(text)
+    const key = this.#keyOf(text, schema)
+    const choice = schema === undefined ? undefined : this.#choiceOf(schema)
+    // `pg` takes the first statement that is parsed for the named one.
+    const name = choice?.name === undefined && schema !== undefined ? undefined : this.#nameOf(key)
     const values = statements.map((each) => each.values)
     return new Promise((resolve, reject) => {
-      const query = new RepeatedQuery({ name, text, values }, (error, results) => {
+      const query = new RepeatedQuery({ name, text, values, choice }, (error, results) => {
         if (!error) return resolve(results.map(({ rows }) => rows))
-        this.#forgetUnprepared(text, name, error)
+        this.#forgetUnprepared(key, name, error)
         reject(error)
       })
-      this.#gather()
       this.query(query)
     })
   }
 
-  /**
-   * Corks the socket until the turn of the event loop ends, so that all statements of the turn are one write: each
-   * write costs as much as a short statement.
-   */
-  #gather(): void {
-    const { stream } = (this as unknown as Inside).connection
-    if (stream.writableCorked > 0) return
-    stream.cork()
-    setImmediate(() => stream.uncork())
+  /** The statement that chooses a schema for a transaction; its name, once the connection has it prepared. */
+  #choiceOf(schema: string): SchemaChoice {
+    if (!this.#isNaming) return { schema, name: undefined }
+    if (!this.#choosesSchemas) {
+      this.#choosesSchemas = true
+      const query = { name: choosing.name, text: choosing.text, values: [schema] }
+      this.query(query).catch(() => {
+        this.#choosesSchemas = false
+      })
+    }
+    const isPrepared = (this as unknown as Inside).connection.parsedStatements[choosing.name] !== undefined
+    return { schema, name: isPrepared ? choosing.name : undefined }
   }
 
-  #nameOf(text: string): string | undefined {
-    return this.#isNaming ? this.#names.of(text, () => `r${++this.#made}`) : undefined
+  #keyOf(text: string, schema: string | undefined): string {
+    if (schema === undefined) return text
+    this.#schemas.add(schema)
+    return `${schema} ${this.#texts.of(text, () => ++this.#made)}`
   }
 
-  /** An earlier statement in the pipeline should have prepared this text, and failed. */
-  #forgetUnprepared(text: string, name: string | undefined, error: unknown): void {
-    if (name !== undefined && isUnprepared(error) && this.#names.get(text) === name) this.#names.delete(text)
+  #nameOf(key: string): string | undefined {
+    return this.#isNaming ? this.#names.of(key, () => `r${++this.#made}`) : undefined
+  }
+
+  /** An earlier statement in the pipeline should have prepared this one, and failed. */
+  #forgetUnprepared(key: string, name: string | undefined, error: unknown): void {
+    if (name !== undefined && isUnprepared(error) && this.#names.get(key) === name) this.#names.delete(key)
   }
 
   #deallocate(name: string): void {
@@ -216,20 +264,12 @@ export class Client extends pg.Client {
   }
 }
 
-/** The connection that a password file entry must match. */
-export interface Login {
-  readonly host: string
-  readonly port: number
-  readonly database?: string | undefined
-  readonly user?: string | undefined
-}
-
 /**
  * Finds the password in the text of a file: the first line that matches.
  *
  * @returns `undefined` where none does
  */
-export function passwordIn(text: string, { host, port, database, user }: Login): string | undefined {
+export function passwordIn(text: string, { host, port, database, user }: Place): string | undefined {
   // A Unix socket counts as localhost.
   const asked = [host.startsWith('/') ? 'localhost' : host, String(port), database, user]
   for (const line of text.split(/\r?\n/)) {
@@ -255,7 +295,7 @@ function fieldsOf(line: string): { readonly raw: string; readonly value: string 
 /**
  * Reads a password from the file that `PGPASSFILE` names, or `~/.pgpass`. A file that other users may read is ignored.
  */
-export function readPasswordFile(login: Login): string | undefined {
+function readPasswordFile(login: Place): string | undefined {
   const file = process.env.PGPASSFILE ?? join(homedir(), '.pgpass')
   try {
     const { mode } = statSync(file)
@@ -264,4 +304,79 @@ export function readPasswordFile(login: Login): string | undefined {
   } catch {
     return undefined
   }
+}
+
+interface Repeated {
+  readonly name: string | undefined
+  readonly text: string
+  readonly values: readonly (readonly unknown[])[]
+  /** The schema that the transaction runs in; left out: that of the connection. */
+  readonly choice?: SchemaChoice | undefined
+}
+
+/** A schema, and the name under which the statement that chooses it is prepared; `undefined`: it is not. */
+interface SchemaChoice {
+  readonly schema: string
+  readonly name: string | undefined
+}
+
+/** The statement that chooses the only schema of a transaction. It has no rows, which `pg` could not read. */
+const choosing = { name: 'schema', text: "select where set_config('search_path', $1, true) is null" } as const
+
+/** The part of a `pg` connection that this file uses. */
+interface Connection {
+  parse(statement: { readonly name: string; readonly text: string }): void
+  bind(portal: { readonly portal: string; readonly statement: string; readonly values: readonly string[] }): void
+  execute(portal: { readonly portal: string }): void
+  sync(): void
+}
+
+type Result = { readonly rows: Row[] }
+type Done = (error: Error | undefined, results: readonly Result[]) => void
+
+/** What `pg.Query` has, but for its types. */
+interface Inside {
+  values: readonly unknown[]
+  prepare(connection: Connection): void
+}
+
+const prototype = pg.Query.prototype as unknown as Inside
+
+/** PostgreSQL commits when it is told that the pipeline ends: after the last list of values. */
+class RepeatedQuery extends pg.Query {
+  readonly #lists: Repeated['values']
+  readonly #choice: Repeated['choice']
+
+  constructor({ name, text, values, choice }: Repeated, done: Done) {
+    const chosen = choice === undefined ? 0 : 1
+    const collected = (error: Error | undefined, results: unknown) =>
+      done(error, ([results].flat() as Result[]).slice(chosen))
+    super({ name, text } as pg.QueryConfig, undefined, collected)
+    this.#lists = values
+    this.#choice = choice
+  }
+
+  requiresPreparation(): boolean {
+    return true
+  }
+
+  prepare(connection: Connection): void {
+    if (this.#choice !== undefined) choose(connection, this.#choice)
+    for (const values of this.#lists) {
+      ;(this as unknown as Inside).values = values
+      prototype.prepare.call(this, connection)
+    }
+    connection.sync()
+  }
+
+  /** Called for each list of values after it is bound. */
+  _getRows(connection: Connection): void {
+    connection.execute({ portal: '' })
+  }
+}
+
+function choose(connection: Connection, { schema, name = '' }: SchemaChoice): void {
+  if (name === '') connection.parse({ name, text: choosing.text })
+  connection.bind({ portal: '', statement: name, values: [schema] })
+  connection.execute({ portal: '' })
 }

@@ -33,6 +33,9 @@ export async function isAnswering(options: ConnectionOptions, { server }: Client
   }
 }
 
+/** How many more users the connection of a schema may have than another one, before that is used. */
+const mostBefore = 32
+
 /** Connections for one purpose. They are opened when they are needed. */
 export class Pool {
   readonly #pool: pg.Pool
@@ -41,8 +44,8 @@ export class Pool {
   readonly #hosts: Hosts
   /** How many connections are open. */
   #open = 0
-  /** All of them have users. */
-  readonly #shared = new Set<Shared>()
+  /** The connections that have users, each in a place. */
+  readonly #shared: (Shared | undefined)[] = []
 
   constructor(options: ConnectionOptions, watch: StallWatch, max: number) {
     this.#watch = watch
@@ -79,19 +82,26 @@ export class Pool {
       else await client.prepareAndRun(control.rollback).catch(() => client.discard())
       throw error
     } finally {
-      client.release(client.isDiscarded)
+      client.release(client.isDiscarded || client.isWorn)
     }
   }
 
-  /** Does work on a connection that others use meanwhile: each statement is a transaction by itself. */
-  async share<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const shared = this.#leastUsed()
+  /**
+   * Does work on a connection that others use meanwhile: each statement is a transaction by itself.
+   *
+   * @param schema work in it gets the same connection again, which has its statements prepared, unless others are idle
+   */
+  async share<T>(work: (client: Client) => Promise<T>, schema?: string): Promise<T> {
+    const shared = this.#placed(schema === undefined ? undefined : this.#placeOf(schema))
     shared.users++
     try {
-      return await work(await shared.client)
+      const client = await shared.client
+      const result = await work(client)
+      if (client.isWorn) this.#displace(shared)
+      return result
     } catch (error) {
       // Others that come now must not get it.
-      if (isUnusable(error)) this.#shared.delete(shared)
+      if (isUnusable(error)) this.#displace(shared)
       throw error
     } finally {
       if (--shared.users === 0) this.#unshare(shared)
@@ -100,8 +110,8 @@ export class Pool {
 
   /** Closes the connections that are shared at the moment, so that the next users get others. */
   discardShared(): void {
-    for (const { client } of this.#shared) void client.then((each) => each.discard()).catch(() => {})
-    this.#shared.clear()
+    for (const shared of this.#shared) void shared?.client.then((each) => each.discard()).catch(() => {})
+    this.#shared.length = 0
   }
 
   /** Waits for all work, then closes all connections. */
@@ -111,21 +121,43 @@ export class Pool {
     while (this.#open > 0) await once(this.#pool, 'remove')
   }
 
-  #leastUsed(): Shared {
-    let least: Shared | undefined
-    if (this.#shared.size === this.#max) {
-      for (const each of this.#shared) if (least === undefined || each.users < least.users) least = each
-    }
-    if (least !== undefined) return least
+  /** The connection in a place; left out: one that is free, or that with the fewest users. */
+  #placed(place = this.#leastUsed()): Shared {
+    const found = this.#shared[place]
+    if (found !== undefined) return found
     const shared = { client: this.#acquire(), users: 0 }
-    this.#shared.add(shared)
-    shared.client.catch(() => this.#shared.delete(shared))
+    this.#shared[place] = shared
+    shared.client.catch(() => this.#displace(shared))
     return shared
   }
 
+  #usersOf(place: number): number {
+    return this.#shared[place]?.users ?? 0
+  }
+
+  #leastUsed(): number {
+    let least = 0
+    for (let place = 1; place < this.#max; place++) if (this.#usersOf(place) < this.#usersOf(least)) least = place
+    return least
+  }
+
+  /** The place of a schema, or another one if that has far more users. */
+  #placeOf(schema: string): number {
+    const home = Number.parseInt(schema.slice(-4), 16) % this.#max
+    const least = this.#leastUsed()
+    return this.#usersOf(home) - this.#usersOf(least) > mostBefore ? least : home
+  }
+
+  #displace(shared: Shared): boolean {
+    const place = this.#shared.indexOf(shared)
+    if (place === -1) return false
+    this.#shared[place] = undefined
+    return true
+  }
+
   #unshare(shared: Shared): void {
-    const isLost = !this.#shared.delete(shared)
-    void shared.client.then((client) => client.release(isLost || client.isDiscarded)).catch(() => {})
+    const isLost = !this.#displace(shared)
+    void shared.client.then((client) => client.release(isLost || client.isDiscarded || client.isWorn)).catch(() => {})
   }
 
   async #acquire(): Promise<PooledClient> {

@@ -8,14 +8,32 @@ import type { Limits } from './settings.ts'
 /** The isolation level of a transaction. */
 export type Isolation = 'read committed' | 'serializable'
 
+/** Statements that begin transactions in a schema. */
+export type Control = ReturnType<typeof controlIn>
+
+/**
+ * The statements that begin transactions.
+ *
+ * @param schema the only one of the transactions; left out: those of the connection
+ */
+export function controlIn(schema?: string) {
+  const begin = (mode = '') => {
+    if (schema === undefined) return textOf(`begin${mode}`)
+    // The setting ends with the transaction, however it ends. To set it takes no snapshot, as a SELECT does.
+    return { ...textOf(`begin${mode}; set local search_path to ${schema}`), isScript: true }
+  }
+  return {
+    readCommitted: begin(),
+    serializable: begin(' isolation level serializable'),
+    snapshot: begin(' isolation level repeatable read read only'),
+    readOnly: begin(' read only'),
+  }
+}
+
 /** Statements that control transactions. */
 export const control = {
-  readCommitted: textOf('begin'),
-  serializable: textOf('begin isolation level serializable'),
   // A table lock is acquired before the transaction takes its snapshot; a row lock would be too late.
   besideRules: textOf('lock table resourced_meta in row exclusive mode'),
-  snapshot: textOf('begin isolation level repeatable read read only'),
-  readOnly: textOf('begin read only'),
   commit: textOf('commit'),
   rollback: textOf('rollback'),
   isThere: textOf('select 1 as one'),
@@ -31,10 +49,14 @@ function textOf(text: string): Statement {
  *
  * @param limits set where the session has none
  */
-export function beginOf(isolation: Isolation, limits?: Pick<Limits, 'lock'>): readonly Statement[] {
-  if (isolation === 'read committed') return [control.readCommitted]
+export function beginOf(
+  { readCommitted, serializable }: Control,
+  isolation: Isolation,
+  limits?: Pick<Limits, 'lock'>,
+): readonly Statement[] {
+  if (isolation === 'read committed') return [readCommitted]
   const waits = limits === undefined ? [] : [textOf(`set local lock_timeout = ${limits.lock}`)]
-  return [control.serializable, ...waits, control.besideRules]
+  return [serializable, ...waits, control.besideRules]
 }
 
 /** Sets the limits of a transaction, where no session keeps them. */
@@ -60,15 +82,20 @@ const refusedBefore = new WeakSet<Error>()
 /**
  * Sends statements without waiting for answers between them.
  *
+ * @param schema the one that their transaction has chosen
  * @returns the rows of the last one
  */
-export async function send(client: Client, statements: readonly Statement[]): Promise<Row[]> {
-  return (await sendEach(client, statements)).at(-1) ?? []
+export async function send(client: Client, statements: readonly Statement[], schema?: string): Promise<Row[]> {
+  return (await sendEach(client, statements, schema)).at(-1) ?? []
 }
 
 /** The same with the rows of all of them. */
-export async function sendEach(client: Client, statements: readonly Statement[]): Promise<readonly Row[][]> {
-  const answers = await Promise.allSettled(statements.map((each) => client.prepareAndRun(each)))
+export async function sendEach(
+  client: Client,
+  statements: readonly Statement[],
+  schema?: string,
+): Promise<readonly Row[][]> {
+  const answers = await Promise.allSettled(statements.map((each) => client.prepareAndRun(each, schema)))
   for (const [index, answer] of answers.entries()) {
     if (answer.status === 'fulfilled') continue
     if (index < statements.length - 1 && isFromServer(answer.reason)) refusedBefore.add(answer.reason)
@@ -80,13 +107,16 @@ export async function sendEach(client: Client, statements: readonly Statement[])
 /**
  * Waits for statements that end with COMMIT.
  *
- * @throws StorageFault `uncertain` where the answer was lost, and the commit may have happened
+ * @throws StorageFault `uncertain` where the answer was lost, and the commit may have happened, and where the commit
+ * did not wait for a standby as it should
  */
-export async function awaitCommit<T>(sent: Promise<T>): Promise<T> {
+export async function awaitCommit<T>(client: Client, sent: Promise<T>): Promise<T> {
   try {
-    return await sent
+    const answer = await sent
+    if (!client.isUnreplicated) return answer
   } catch (error) {
     if (!isDisconnected(error) || isUnsent(error) || refusedBefore.has(error as Error)) throw error
     throw new StorageFault('uncertain', 'The connection to PostgreSQL was lost during a commit.', error)
   }
+  throw new StorageFault('uncertain', 'The wait of a commit for a synchronous standby was cancelled.')
 }

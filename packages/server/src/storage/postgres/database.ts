@@ -3,19 +3,28 @@
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import sql from 'sql-template-tag'
-import { FairTurns } from '../fair-turns.ts'
 import { type OnCommit, StorageFault } from '../storage.ts'
 import type { Row, Runner, Statement, Transaction } from '../transaction.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
 import { cancelOn, throwIfAbandoned } from './cancel.ts'
 import type { Client } from './client.ts'
-import { isAnswering, Pool, StallWatch } from './connections.ts'
-import { awaitCommit, beginOf, control, type Isolation, limiting, send, sendEach, setTimeLeft } from './control.ts'
-import { isCanceled, isOfServer, isRestartable, isUnprepared, toStorageFault } from './errors.ts'
-import { GroupedChanges } from './grouped-changes.ts'
-import { hostsOf } from './hosts.ts'
+import type { Pool } from './connections.ts'
+import {
+  awaitCommit,
+  beginOf,
+  type Control,
+  control,
+  controlIn,
+  type Isolation,
+  limiting,
+  send,
+  sendEach,
+  setTimeLeft,
+} from './control.ts'
+import { isCanceled, isOfMissingTable, isOfServer, isRestartable, isUnprepared, toStorageFault } from './errors.ts'
+import { Pools } from './pools.ts'
 import { ReadTime } from './read-time.ts'
-import { type ConnectionOptions, connectionsOf, type Limits, limitsOf } from './settings.ts'
+import type { ConnectionOptions } from './settings.ts'
 
 /** How a transaction that changes something runs. */
 export interface Writing {
@@ -36,7 +45,7 @@ export interface Reading {
 
 /** How a read that may be slow runs. */
 export interface SlowReading extends Reading {
-  /** Reads of one caller wait for each other before they keep others waiting. */
+  /** Reads of one caller, and those of one schema, wait for each other before they keep others waiting. */
   readonly caller?: string | undefined
   /** Left out: a time of its own. */
   readonly time?: ReadTime | undefined
@@ -44,51 +53,40 @@ export interface SlowReading extends Reading {
   readonly isSnapshot?: boolean
 }
 
+/** Where a database is: the connections to its server, which is another one where its schema was moved. */
+export interface Place {
+  readonly pools: Pools
+  /** The connections that count missing schemas; left out: the same. */
+  readonly registry?: Pools
+}
+
 interface Run<T> extends SlowReading {
   readonly begin: readonly Statement[]
-  readonly changed: (outcome: T) => boolean
+  /** Whether an outcome has to be kept; left out: a read, which loses nothing with its commit. */
+  readonly changed?: (outcome: T) => boolean
   readonly isLong?: boolean
 }
 
-/** How often a transaction is started again before it fails. */
+/** How often a transaction is started again, at least, before it fails. */
 const mostRestarts = 12
-
-/** For so long transactions wait until another server of the address takes over, in milliseconds. */
-const takeover = 5_000
+/** For how long it is tried at least, in milliseconds: each attempt takes long on a busy machine. */
+const leastTried = 2_000
 
 /** The time between two looks whether it has, in milliseconds. */
 const pause = 100
-
-/** How many connections short reads share. */
-const shared = 4
-
-/** How long a pipelined change waits for a lock, in milliseconds. */
-const shortLock = 50
-
-/** How many slow reads of all callers wait for a connection. */
-const mostWaiting = 200
 
 /** A PostgreSQL database that transactions run on. */
 export class Database implements Runner {
   /** How long the database may work on a read, in milliseconds (LIM-7). */
   readonly readLimit: number
-  readonly #limits: Limits
-  readonly #watch: StallWatch
-  readonly #transactions: Pool
-  /** For changes of one statement. */
-  readonly #changes: GroupedChanges
-  /** For reads that may be slow, so that neither changes nor short reads wait for them. */
-  readonly #slowReads: Pool
-  readonly #turns: FairTurns
-  /** For short reads, which share connections. */
-  readonly #reads: Pool
-  /** For statements that must not wait behind others. */
-  readonly #control: Pool
+  readonly #place: Place
+  /** The schema of its tables; `undefined`: that of the connections. */
+  readonly #schema: string | undefined
+  readonly #control: Control
+  /** Closes the pools, where they are its own. */
+  readonly #closePools: () => Promise<void>
   /** The rows of constant statements that are not sent yet. */
   readonly #unsent = new Map<Statement, Promise<Row[]>>()
-  readonly #hasSession: boolean
-  /** How long transactions are started again where their server has failed, in milliseconds. */
-  readonly #patience: number
   /** Sets the limits of a transaction, where the session does not have them. */
   readonly #limiting: readonly Statement[]
   readonly #limitingReads: readonly Statement[]
@@ -96,32 +94,26 @@ export class Database implements Runner {
   readonly #onCommit: OnCommit | undefined
   readonly #probe = new WriteProbe((bytes) => this.#tryWriting(bytes))
 
-  constructor(options: ConnectionOptions, onCommit?: OnCommit) {
-    const limits = limitsOf(options)
+  /** @param shared connections that other databases use too; left out: its own */
+  constructor(options: ConnectionOptions, onCommit?: OnCommit, shared?: Place) {
+    const place = shared ?? { pools: new Pools(options) }
+    const { limits, hasSession } = place.pools
+    this.#place = place
+    this.#schema = options.schema
+    this.#control = controlIn(options.schema)
+    this.#closePools = shared === undefined ? () => place.pools.close() : async () => {}
     this.#onCommit = onCommit
-    this.#limits = limits
     this.readLimit = limits.read
-    const { areSeveral } = hostsOf(options.url)
-    this.#patience = areSeveral ? takeover : 0
-    const shortest = Math.min(limits.statement, limits.read) + limits.grace
-    this.#watch = new StallWatch(shortest, areSeveral ? (client) => isAnswering(options, client) : undefined)
-    const { transactions, changes, slowReads } = connectionsOf(options)
-    const poolOf = (max: number, own: Partial<Limits> = {}) =>
-      new Pool({ ...options, limits: { ...limits, ...own } }, this.#watch, max)
-    this.#transactions = poolOf(transactions)
-    this.#changes = new GroupedChanges(poolOf(changes, { lock: Math.min(limits.lock, shortLock) }), changes)
-    this.#slowReads = poolOf(slowReads, { statement: limits.read })
-    this.#turns = new FairTurns({ running: slowReads, waiting: mostWaiting, patience: limits.connect })
-    this.#reads = poolOf(shared, { statement: limits.read })
-    this.#control = poolOf(1)
-    const hasSession = options.session !== 'off'
-    this.#hasSession = hasSession
     const all = { ...limits, jit: 'off' } as const
     this.#limiting = hasSession ? [] : [limiting(all)]
     this.#limitingReads = hasSession ? [] : [limiting({ ...all, statement: limits.read })]
     this.#limitingLong = [limiting({ ...(hasSession ? {} : all), statement: limits.long })]
     this.read = this.read.bind(this)
     this.write = this.write.bind(this)
+  }
+
+  get #pools(): Pools {
+    return this.#place.pools
   }
 
   /** Runs a short reading transaction on a shared connection; each statement has a snapshot of its own. */
@@ -134,10 +126,10 @@ export class Database implements Runner {
         step = transaction.next(await this.#runConstant(step.value))
       }
       if (ready === undefined && step.done === true) return step.value
-      return this.#reads.share(async (client) => {
+      return this.#pools.reads.share(async (client) => {
         await ready?.(client)
         return this.#runEach(client, transaction, step)
-      })
+      }, this.#schema)
     })
   }
 
@@ -147,7 +139,7 @@ export class Database implements Runner {
     if (unsent !== undefined) return unsent
     const rows = nextTurn().then(() => {
       this.#unsent.delete(statement)
-      return this.#reads.share((client) => client.prepareAndRun(statement))
+      return this.#pools.reads.share((client) => client.prepareAndRunIn(this.#schema, statement), this.#schema)
     })
     this.#unsent.set(statement, rows)
     return rows
@@ -155,7 +147,7 @@ export class Database implements Runner {
 
   /** As `readPipelined`, for a tiny read that must not wait behind others. */
   readPriority<T>(start: () => Transaction<T>): Promise<T> {
-    return this.#reading(() => this.#control.share((client) => this.#runEach(client, start())))
+    return this.#reading(() => this.#pools.control.share((client) => this.#runEach(client, start())))
   }
 
   /** As `readPipelined`, for a read that may be slow: it waits for its caller's turn, and can be cancelled. */
@@ -163,21 +155,25 @@ export class Database implements Runner {
     const { caller = '', isSnapshot = false, abandoned, time = new ReadTime(this.readLimit) } = how
     // Without a session, only a transaction can have a limit of time.
     const isTransaction = isSnapshot || this.#limitingReads.length > 0
-    const begin = [isSnapshot ? control.snapshot : control.readOnly, ...this.#limitingReads]
+    const begin = [isSnapshot ? this.#control.snapshot : this.#control.readOnly, ...this.#limitingReads]
     return this.#limitedReading(async () => {
       const transaction = start()
       const first = transaction.next([])
       if (first.done === true) return first.value
-      const run = { ...how, time, begin, changed: () => true }
+      const run = { ...how, time, begin }
       const work = (client: Client) =>
         isTransaction ? this.#runOne(client, transaction, first, run) : this.#runEach(client, transaction, first, run)
-      return this.#turns.run(caller, () => this.#withConnection(this.#slowReads, run, work), abandoned)
+      return this.#pools.turns.run(
+        { tenant: this.#schema, caller },
+        () => this.#withConnection(this.#pools.slowReads, run, work),
+        abandoned,
+      )
     })
   }
 
   read<T>(start: () => Transaction<T>, how: Reading = {}): Promise<T> {
-    const begin = [control.snapshot, ...this.#limiting]
-    return this.#reading(() => this.#transact(start, { begin, changed: () => true, ...how }))
+    const begin = [this.#control.snapshot, ...this.#limiting]
+    return this.#reading(() => this.#transact(start, { begin, ...how }))
   }
 
   async write<T>(
@@ -185,10 +181,10 @@ export class Database implements Runner {
     changed: (outcome: T) => boolean = () => true,
     { isolation = 'read committed', isLong = false, isRepeatable = false }: Writing = {},
   ): Promise<T> {
-    const unsaid = this.#limiting.length > 0 ? this.#limits : undefined
-    const begin = [...beginOf(isolation, unsaid), ...(isLong ? this.#limitingLong : this.#limiting)]
+    const unsaid = this.#limiting.length > 0 ? this.#pools.limits : undefined
+    const begin = [...beginOf(this.#control, isolation, unsaid), ...(isLong ? this.#limitingLong : this.#limiting)]
     const began = performance.now()
-    const ended = withStorageFaults(
+    const ended = this.#withFaults(
       this.#restarting(() => this.#transact(start, { begin, changed, isLong }), isRepeatable),
     )
     ended.catch((error: unknown) => this.#probe.failed(error))
@@ -205,16 +201,16 @@ export class Database implements Runner {
   }
 
   #tryWriting(bytes: number): Promise<void> {
-    const run = { begin: [control.readCommitted, ...this.#limiting], changed: () => true }
-    return withStorageFaults(this.#transact(() => probeWrite(bytes), run))
+    const run = { begin: [this.#control.readCommitted, ...this.#limiting], changed: () => true }
+    return this.#withFaults(this.#transact(() => probeWrite(bytes), run))
   }
 
   /** Checks that the database answers within a short time. */
   async answers(): Promise<void> {
-    const asking = this.#control.share((client) => client.prepareAndRun(control.isThere))
-    const asked = withStorageFaults(asking.then(() => true))
+    const asking = this.#pools.control.share((client) => client.prepareAndRun(control.isThere))
+    const asked = this.#withFaults(asking.then(() => true))
     const timer = new AbortController()
-    const late = sleep(this.#limits.ping, false, { signal: timer.signal }).catch(() => false)
+    const late = sleep(this.#pools.limits.ping, false, { signal: timer.signal }).catch(() => false)
     try {
       if (await Promise.race([asked, late])) return
     } finally {
@@ -222,16 +218,16 @@ export class Database implements Runner {
     }
     asked.catch(() => {})
     // The next check must not wait for it.
-    this.#control.discardShared()
-    throw new StorageFault('failed', `PostgreSQL has not answered for ${this.#limits.ping / 1_000} seconds.`)
+    this.#pools.control.discardShared()
+    throw new StorageFault('failed', `PostgreSQL has not answered for ${this.#pools.limits.ping / 1_000} seconds.`)
   }
 
   /**
    * Finishes running transactions, then closes all connections, without waiting for a server that does not acknowledge.
+   * Connections that other databases use too stay open.
    */
   async close(): Promise<void> {
-    const pools = [this.#transactions, this.#changes, this.#slowReads, this.#reads, this.#control]
-    await Promise.all(pools.map((each) => each.close()))
+    await this.#closePools()
   }
 
   async #runEach<T>(
@@ -243,7 +239,7 @@ export class Database implements Runner {
     let step = first
     while (step.done !== true) {
       const { value } = step
-      const run = () => client.prepareAndRun(value)
+      const run = () => client.prepareAndRunIn(this.#schema, value)
       step = transaction.next(await (time === undefined ? run() : time.spend(run)))
       throwIfAbandoned(abandoned)
     }
@@ -259,7 +255,7 @@ export class Database implements Runner {
     throwIfAbandoned(abandoned)
     return pool.use(async (client) => {
       // Behind a pooler the statement of another client might be cancelled.
-      const canCancel = abandoned !== undefined && this.#hasSession
+      const canCancel = abandoned !== undefined && this.#pools.hasSession
       const stop = canCancel ? cancelOn(abandoned, () => this.#cancel(client)) : undefined
       try {
         throwIfAbandoned(abandoned)
@@ -289,19 +285,23 @@ export class Database implements Runner {
    */
   async #restarting<T>(work: () => Promise<T>, isRepeatable = true): Promise<T> {
     let failedSince: number | undefined
+    const begun = performance.now()
     for (let restarts = 0; ; ) {
       try {
         return await work()
       } catch (error) {
         const isUnknown = error instanceof StorageFault && error.kind === 'uncertain'
-        if (this.#patience > 0 && (isUnknown ? isRepeatable : isOfServer(error))) {
+        // A commit that is only on the primary would be found, and acknowledged.
+        const canRepeat = isRepeatable && isUnknown && error.cause !== undefined
+        if (this.#pools.patience > 0 && (isUnknown ? canRepeat : isOfServer(error))) {
           failedSince ??= performance.now()
-          if (performance.now() - failedSince > this.#patience) {
+          if (performance.now() - failedSince > this.#pools.patience) {
             throw isUnknown ? error : new StorageFault('busy', 'No server of the address has taken over yet.', error)
           }
           await sleep(pause * (0.5 + Math.random()))
         } else {
-          if (restarts === mostRestarts || !isRestartable(error)) throw error
+          const isTried = restarts >= mostRestarts && performance.now() - begun > leastTried
+          if (isTried || !isRestartable(error)) throw error
           await sleep(Math.random() * Math.min(100, 2 ** restarts++))
         }
       }
@@ -311,9 +311,9 @@ export class Database implements Runner {
   /** Runs a read, and again where its statement was not prepared on its connection, or its server has failed. */
   #reading<T>(work: () => Promise<T>): Promise<T> {
     return work().catch((error: unknown) => {
-      const isAgain = isUnprepared(error) || (this.#patience > 0 && isOfServer(error))
-      if (!isAgain) throw toStorageFault(error)
-      return withStorageFaults(this.#restarting(work))
+      const isAgain = isUnprepared(error) || (this.#pools.patience > 0 && isOfServer(error))
+      if (!isAgain) throw this.#toFault(error)
+      return this.#withFaults(this.#restarting(work))
     })
   }
 
@@ -325,6 +325,20 @@ export class Database implements Runner {
         throw error
       }),
     )
+  }
+
+  /** Turns errors of PostgreSQL into those of the port. */
+  #withFaults<T>(work: Promise<T>): Promise<T> {
+    return work.catch((error: unknown) => {
+      throw this.#toFault(error)
+    })
+  }
+
+  #toFault(error: unknown): unknown {
+    if (this.#schema === undefined || !isOfMissingTable(error)) return toStorageFault(error)
+    const { registry = this.#pools } = this.#place
+    registry.missing++
+    return new StorageFault('missing', 'The schema of a tenant is missing.', error)
   }
 
   async #transact<T>(start: () => Transaction<T>, run: Run<T>): Promise<T> {
@@ -339,20 +353,20 @@ export class Database implements Runner {
       step = transaction.next([])
     }
     // Some transactions begin with more than a single statement can have.
-    const isPlain = run.begin.length === 1 && run.begin[0] === control.readCommitted
+    const isPlain = run.begin.length === 1 && run.begin[0] === this.#control.readCommitted
     while (isPlain && step.done !== true) {
       const { value } = step
       const kind = value.standalone
-      if (kind === undefined || (kind !== 'reading' && this.#changes.isFull)) break
+      if (kind === undefined || (kind !== 'reading' && this.#pools.changes.isFull)) break
       const rows = await (kind === 'reading'
-        ? this.#reads.share((client) => client.prepareAndRun(value))
-        : this.#changes.run(value, kind))
+        ? this.#pools.reads.share((client) => client.prepareAndRunIn(this.#schema, value), this.#schema)
+        : this.#pools.changes.run(value, { ...kind, schema: this.#schema }))
       if (kind !== 'reading' && rows.length > 0) return resultOf(transaction, rows)
       step = transaction.next(rows)
     }
     if (step.done === true) return step.value
     const next = step
-    return this.#withConnection(this.#transactions, run, (client) =>
+    return this.#withConnection(this.#pools.transactions, run, (client) =>
       this.#runOne(client, transaction, next, { ...run, begin }),
     )
   }
@@ -364,7 +378,7 @@ export class Database implements Runner {
     { begin, changed, isLong, abandoned, time }: Run<T>,
   ): Promise<T> {
     time?.begin()
-    if (isLong === true) this.#watch.allow(client, this.#limits.long + this.#limits.grace)
+    if (isLong === true) this.#pools.watch.allow(client, this.#pools.limits.long + this.#pools.limits.grace)
     // Sent along with the next statement, without a round trip of their own.
     let waiting = begin
     let step = first
@@ -379,16 +393,18 @@ export class Database implements Runner {
       const limits = time?.statements(setTimeLeft) ?? []
       const before = [...waiting, ...limits]
       const run = async () => {
-        if (value.together === undefined) return send(client, [...before, value])
-        const answers = await sendEach(client, [...before, ...value.together])
+        if (value.together === undefined) return send(client, [...before, value], this.#schema)
+        const answers = await sendEach(client, [...before, ...value.together], this.#schema)
         return answers.slice(before.length).map(([row]) => row as Row)
       }
       const rows = await (time === undefined ? run() : time.spend(run))
       waiting = []
       step = transaction.next(rows)
     }
-    if (changed(step.value)) await awaitCommit(send(client, [...waiting, control.commit]))
-    else if (waiting[0] !== begin[0]) await send(client, [control.rollback])
+    if (changed === undefined) await send(client, [...waiting, control.commit], this.#schema)
+    else if (changed(step.value)) {
+      await awaitCommit(client, send(client, [...waiting, control.commit], this.#schema))
+    } else if (waiting[0] !== begin[0]) await send(client, [control.rollback])
     return step.value
   }
 }
@@ -398,11 +414,4 @@ function resultOf<T>(transaction: Transaction<T>, rows: Row[]): T {
   const { done, value } = transaction.next(rows)
   if (done === true) return value
   throw new Error('A statement follows the last one of a transaction.')
-}
-
-/** Turns errors of PostgreSQL into those of the port. */
-function withStorageFaults<T>(work: Promise<T>): Promise<T> {
-  return work.catch((error: unknown) => {
-    throw toStorageFault(error)
-  })
 }

@@ -13,8 +13,8 @@ import { type ColumnSpec, defineColumn, type Held, type SearchSpec } from '../sq
 import { mostOccurrences } from '../sql/values.ts'
 import { type Bound, firstRow, ignoringRows, standalone } from '../transaction.ts'
 import { attribute, attributed, eventTriggers, horizon, keepState, snapshotSource } from './event-triggers.ts'
-import { slots, summaryTriggers, takeSlots } from './summary-triggers.ts'
-import { totalTriggers } from './total-triggers.ts'
+import { tenantTriggers } from './tenant-schema.ts'
+import { slots, summaryTriggers, takeSlots, totalTriggers } from './triggers.ts'
 
 /** The column that holds the words of a record, in the table of its resource. */
 export const wordsColumn = '_words'
@@ -102,6 +102,8 @@ const earlier = `select distinct virtualtransaction as id from pg_locks held
     and not exists (select 1 from pg_locks reading where reading.virtualtransaction = held.virtualtransaction
       and reading.locktype = 'advisory' and reading.classid = 18 and reading.objid = 58)`
 
+const lockOf = (name: string) => sql`hashtextextended(${name} || ' ' || current_schema(), 0)`
+
 /** PostgreSQL 15 and newer. */
 export const postgres: Dialect = {
   layout,
@@ -115,6 +117,7 @@ export const postgres: Dialect = {
   store,
   bind,
   isDistinct: (column, value) => sql`${column} is distinct from ${value}`,
+  tagOffset: (id, seed) => sql`(hashtextextended(${id}, ${seed}) & ${raw(String(2 ** 51 - 1))})`,
   isAnyOf: (column, values) => sql`${column} = any(${values.map(bind)})`,
   // No index serves a subselect in a branch of an OR; for an array it does.
   isInSubquery: (column, select) => sql`${column} = any(array(${select}))`,
@@ -179,6 +182,7 @@ export const postgres: Dialect = {
   },
   summaryTriggers,
   totalTriggers,
+  tenantTriggers,
   takeSlots,
   orFail: empty,
   eventTriggers,
@@ -199,8 +203,9 @@ export const postgres: Dialect = {
   },
   // A connection has its own slot, so that few writers wait for each other.
   clockSlot: raw(` and slot = (pg_backend_pid() & ${layout.clockSlots - 1})`),
-  tryAdvisoryLock: (name) => sql`pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
-  advisoryLock: (name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
+  // The schema is a part of the name: these locks are of the whole database.
+  tryAdvisoryLock: (name) => sql`pg_try_advisory_xact_lock(${lockOf(name)})`,
+  advisoryLock: (name) => sql`pg_advisory_xact_lock(${lockOf(name)})`,
   *writeRow(write) {
     const { id, numbers, holders, answer, isWhole, tick, touch } = write
     const statement = writeSql(write)
@@ -288,7 +293,7 @@ function foldSql(column: Sql): Sql {
 }
 
 /** The same for letters that fold to some characters only, which is far less work. */
-export function foldToSql(column: Sql, characters: ReadonlySet<string>): Sql {
+function foldToSql(column: Sql, characters: ReadonlySet<string>): Sql {
   return sql`translate(${column}, ${lettersOf(foldedPairs().filter(([, folded]) => characters.has(folded)))})`
 }
 

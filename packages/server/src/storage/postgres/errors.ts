@@ -2,7 +2,8 @@
 import { totalTooLarge } from '../sql/totals.ts'
 import { StorageFault } from '../storage.ts'
 import { Outdated } from '../transaction.ts'
-import { totalTooLargeCode } from './total-triggers.ts'
+import { movedCode } from './event-triggers.ts'
+import { totalTooLargeCode } from './triggers.ts'
 
 // The name of a prepared statement is unknown, or in use already: the statement did not run.
 const unprepared = new Set(['26000', '42P05'])
@@ -38,6 +39,11 @@ export function isFromServer(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(codeOf(error)) && !isOfSystem(error)
 }
 
+/** The SQLSTATE of an error of PostgreSQL. */
+export function stateOf(error: unknown): string | undefined {
+  return isFromServer(error) ? codeOf(error) : undefined
+}
+
 /** Whether a statement was cancelled, by a time limit or because its client had gone. */
 export function isCanceled(error: unknown): boolean {
   return codeOf(error) === '57014'
@@ -46,6 +52,11 @@ export function isCanceled(error: unknown): boolean {
 /** Whether a statement ended because it did not get a lock in time. */
 export function isLocked(error: unknown): boolean {
   return codeOf(error) === '55P03'
+}
+
+/** Whether a table is missing. */
+export function isOfMissingTable(error: unknown): boolean {
+  return codeOf(error) === '42P01'
 }
 
 /** Whether a statement was not sent, because its connection had ended before. */
@@ -80,7 +91,7 @@ export function isUnusable(error: unknown): boolean {
 }
 
 function isOfSystem(error: unknown): boolean {
-  if (/^(E[A-Z]{3,})$/.test(codeOf(error))) return true
+  if (/^(?:E[A-Z]{3,}|EAI_[A-Z]+)$/.test(codeOf(error))) return true
   const message = error instanceof Error ? error.message : ''
   return /connection (?:terminated|error|timeout)|timeout expired|after calling end on the pool/i.test(message)
 }
@@ -102,6 +113,7 @@ const unwritable: ReadonlyMap<string, string> = new Map([
 export function toStorageFault(error: unknown): unknown {
   const code = codeOf(error)
   if (code === totalTooLargeCode) return totalTooLarge((error as Error).message)
+  if (code === movedCode) return new StorageFault('busy', 'Citus has moved the schema to another node.', error)
   if (isRestartable(error)) return new StorageFault('busy', 'Others kept changing the same records.', error)
   if (busy.has(code)) return new StorageFault('busy', 'PostgreSQL is busy.', error)
   const message = unwritable.get(code)
@@ -123,143 +135,106 @@ export interface Place {
 /** The options that error messages refer to. */
 interface Given {
   readonly session?: 'on' | 'off' | undefined
+  /** The command line option that gives the address. */
   readonly option?: string | undefined
 }
 
-/** The command line option that these messages refer to by default. */
+/** A failure to connect, as sentences need it. */
+interface Failure extends Place {
+  readonly at: string
+  readonly code: string
+  readonly message: string
+  readonly option: string
+  readonly session: Given['session']
+}
+
+/** The sentence about a failure, with a remedy; `undefined`: there is none for it. */
+type Sentence = (failure: Failure) => string | undefined
+
 const usual = '--database'
 
 /** The failure of a first connection, as a fault with a remedy. Other errors pass unchanged. */
-export function connectionFault(error: unknown, place: Place, given: Given): unknown {
+export function connectionFault(error: unknown, place: Place, { option = usual, session }: Given): unknown {
+  const { host, port, user = '', database = user } = place
   if (error instanceof UnfitServer) {
-    const { host, port } = place
     return new StorageFault(
       'failed',
-      `None of the servers in ${given.option ?? usual} is ${error.wanted}; ${host}, port ${port} was the last one ` +
+      `None of the servers in ${option} is ${error.wanted}; ${host}, port ${port} was the last one ` +
         'that was tried. Look whether the others run, or change target_session_attrs.',
     )
   }
   const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string }
-  const sentence = isFromServer(error) ? ofServer(code, message, place, given) : ofSystem(code, message, place, given)
-  return sentence === undefined ? error : new StorageFault('failed', sentence)
-}
-
-function ofSystem(code: string, message: string, { host, port }: Place, { option = usual }: Given): string | undefined {
   const at = host.startsWith('/') ? `the socket in ${host}` : `${host}, port ${port}`
-  switch (code) {
-    case 'ECONNREFUSED':
-    case 'ENOENT':
-      return (
-        `No PostgreSQL server listens at ${at}. Start it, or name another place with ${option} ` +
-        'postgres://USER@HOST:PORT/DATABASE.'
-      )
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return (
-        `The host ${host} is not known. Check its spelling in ${option}, and whether this machine can ` +
-        'look up names.'
-      )
-    case 'EHOSTUNREACH':
-    case 'ENETUNREACH':
-      return `No way leads to ${at}. Look at the network between, and at the address in ${option}.`
-    case 'ECONNRESET':
-    case 'EPIPE':
-      return (
-        `The connection to ${at} was closed at once. Look whether PostgreSQL listens there, and not something ` +
-        'else.'
-      )
-    case 'CERT_HAS_EXPIRED':
-      return `The certificate of PostgreSQL at ${at} has expired. Give the server a new one.`
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return (
-        `The certificate of PostgreSQL at ${at} is for another host. Use in ${option} the name that it has, or ` +
-        `give the server a certificate for ${host}.`
-      )
-  }
-  if (/^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|CERT_)/.test(code)) {
-    return (
-      `The certificate of PostgreSQL at ${at} is not from an authority that is trusted here (${message}). Name the ` +
-      `file of the right one: ${option} 'postgres://…?sslmode=verify-full&sslrootcert=FILE'.`
-    )
-  }
-  if (/timeout/i.test(message) || code === 'ETIMEDOUT') {
-    return `PostgreSQL at ${at} does not answer in time. Look whether it runs, and whether a firewall is between.`
-  }
-  if (/does not support SSL/.test(message)) {
-    return (
-      `PostgreSQL at ${at} does not speak TLS. Turn it on there (ssl = on), or leave sslmode out of ${option} ` +
-      'where the network between is yours.'
-    )
-  }
-  if (/establishing an SSL connection|terminated unexpectedly/.test(message)) {
-    return `The server at ${at} does not answer as PostgreSQL does. Check the host and the port in ${option}.`
-  }
-  if (/^SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be/.test(message)) return noPassword
-  return undefined
+  const failure = { host, port, user, database, at, code, message, option, session }
+  const found = Object.entries(isFromServer(error) ? ofServer : ofSystem).flatMap(([pattern, sentence]) => {
+    return new RegExp(pattern, 'i').test(`${code} ${message}`) ? (sentence(failure) ?? []) : []
+  })
+  return found[0] === undefined ? error : new StorageFault('failed', found[0])
 }
 
-const noPassword =
-  'PostgreSQL asks for a password, and there is none. Set PGPASSWORD, or write a line ' +
-  'HOST:PORT:DATABASE:USER:PASSWORD into ~/.pgpass or the file that PGPASSFILE names; others must not be able to ' +
-  'read it.'
+/** Sentences by patterns of a code and a message: the first one that fits counts. */
+const ofSystem: Readonly<Record<string, Sentence>> = {
+  '^(?:ECONNREFUSED|ENOENT) ': ({ at, option }) =>
+    `No PostgreSQL server listens at ${at}. Start it, or name another place with ${option} ` +
+    'postgres://USER@HOST:PORT/DATABASE.',
+  '^(?:ENOTFOUND|EAI_AGAIN) ': ({ host, option }) =>
+    `The host ${host} is not known. Check its spelling in ${option}, and whether this machine can look up names.`,
+  '^(?:EHOSTUNREACH|ENETUNREACH) ': ({ at, option }) =>
+    `No way leads to ${at}. Look at the network between, and at the address in ${option}.`,
+  '^(?:ECONNRESET|EPIPE) ': ({ at }) =>
+    `The connection to ${at} was closed at once. Look whether PostgreSQL listens there, and not something else.`,
+  '^CERT_HAS_EXPIRED ': ({ at }) => `The certificate of PostgreSQL at ${at} has expired. Give the server a new one.`,
+  '^ERR_TLS_CERT_ALTNAME_INVALID ': ({ at, host, option }) =>
+    `The certificate of PostgreSQL at ${at} is for another host. Use in ${option} the name that it has, or ` +
+    `give the server a certificate for ${host}.`,
+  '^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|CERT_)': ({ at, message, option }) =>
+    `The certificate of PostgreSQL at ${at} is not from an authority that is trusted here (${message}). Name the ` +
+    `file of the right one: ${option} 'postgres://…?sslmode=verify-full&sslrootcert=FILE'.`,
+  '^ETIMEDOUT |timeout': ({ at }) =>
+    `PostgreSQL at ${at} does not answer in time. Look whether it runs, and whether a firewall is between.`,
+  'does not support SSL': ({ at, option }) =>
+    `PostgreSQL at ${at} does not speak TLS. Turn it on there (ssl = on), or leave sslmode out of ${option} ` +
+    'where the network between is yours.',
+  'establishing an SSL connection|terminated unexpectedly': ({ at, option }) =>
+    `The server at ${at} does not answer as PostgreSQL does. Check the host and the port in ${option}.`,
+  '^ SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be': () =>
+    'PostgreSQL asks for a password, and there is none. Set PGPASSWORD, or write a line ' +
+    'HOST:PORT:DATABASE:USER:PASSWORD into ~/.pgpass or the file that PGPASSFILE names; others must not be able to ' +
+    'read it.',
+}
 
-function ofServer(code: string, message: string, place: Place, { session, option = usual }: Given): string {
-  const { host, user = '', database = user } = place
-  switch (code) {
-    case '28P01':
-      return (
-        `PostgreSQL does not take the password of the role ${user}, or there is no such role. Set another by ` +
-        `PGPASSWORD, ~/.pgpass or in the address, or: alter role "${user}" password '…'.`
-      )
-    case '28000':
-      return notLetIn(message, place, option)
-    case '3D000':
-      return (
-        `There is no database ${database}. Create it: create database "${database}" owner "${user}" encoding ` +
-        `'UTF8' template template0.`
-      )
-    case '42501':
-      return (
-        `The role ${user} may not connect to the database ${database}. Let its owner run: grant connect on ` +
-        `database "${database}" to "${user}".`
-      )
-    case '53300':
-      return (
-        `PostgreSQL at ${host} has no connection left (${message}). Raise max_connections ` +
-        `there${option === usual ? ', or use fewer with --database-pool' : ', or end others'}.`
-      )
-    case '57P03':
-      return `PostgreSQL at ${host} is starting or stopping (${message}). Try again in a moment.`
-    case '08P01':
-      if (session === 'off' || !/startup parameter/.test(message)) break
-      return (
-        `This is no PostgreSQL server but a pooler, which refuses settings (${message}). Give ` +
+/** The same for refusals of PostgreSQL. */
+const ofServer: Readonly<Record<string, Sentence>> = {
+  '^28P01 ': ({ user }) =>
+    `PostgreSQL does not take the password of the role ${user}, or there is no such role. Set another by ` +
+    `PGPASSWORD, ~/.pgpass or in the address, or: alter role "${user}" password '…'.`,
+  '^28000 .*no encryption': ({ user, database, option }) =>
+    `PostgreSQL takes no connection without TLS from here, or none of the role ${user} to the database ` +
+    `${database} at all. Add ?sslmode=verify-full to ${option} (and &sslrootcert=FILE, where the certificate is ` +
+    'from an authority of your own), or look into pg_hba.conf.',
+  '^28000 .*pg_hba': ({ user, database }) =>
+    `PostgreSQL does not let the role ${user} in from here to the database ${database}. Add a line for it to ` +
+    'pg_hba.conf and reload it.',
+  '^28000 ': ({ user, message }) =>
+    `PostgreSQL does not let the role ${user} in: ${message}. Create it, or let it log in: alter role "${user}" login.`,
+  '^3D000 ': ({ user, database }) =>
+    `There is no database ${database}. Create it: create database "${database}" owner "${user}" encoding ` +
+    `'UTF8' template template0.`,
+  '^42501 ': ({ user, database }) =>
+    `The role ${user} may not connect to the database ${database}. Let its owner run: grant connect on ` +
+    `database "${database}" to "${user}".`,
+  '^53300 ': ({ host, message, option }) =>
+    `PostgreSQL at ${host} has no connection left (${message}). Raise max_connections ` +
+    `there${option === usual ? ', or use fewer with --database-pool' : ', or end others'}.`,
+  '^57P03 ': ({ host, message }) =>
+    `PostgreSQL at ${host} is starting or stopping (${message}). Try again in a moment.`,
+  '^08P01 .*startup parameter': ({ message, option, session }) =>
+    session === 'off'
+      ? undefined
+      : `This is no PostgreSQL server but a pooler, which refuses settings (${message}). Give ` +
         `${option === usual ? '--database-pooler transaction, or ' : ''}${option} with the address of the server ` +
-        'itself.'
-      )
-    case '0A000':
-      if (!/protocol/.test(message)) break
-      return `PostgreSQL at ${host} is too old for this program (${message}). Use PostgreSQL 15 or newer.`
-  }
-  return `PostgreSQL at ${host} refuses the connection: ${message} (${code}).`
-}
-
-function notLetIn(message: string, { user, database = user }: Place, option: string): string {
-  if (/no encryption/.test(message)) {
-    return (
-      `PostgreSQL takes no connection without TLS from here, or none of the role ${user} to the database ` +
-      `${database} at all. Add ?sslmode=verify-full to ${option} (and &sslrootcert=FILE, where the certificate is ` +
-      'from an authority of your own), or look into pg_hba.conf.'
-    )
-  }
-  if (/pg_hba/.test(message)) {
-    return (
-      `PostgreSQL does not let the role ${user} in from here to the database ${database}. Add a line for it to ` +
-      'pg_hba.conf and reload it.'
-    )
-  }
-  return (
-    `PostgreSQL does not let the role ${user} in: ${message}. Create it, or let it log in: alter role "${user}" ` +
-    'login.'
-  )
+        'itself.',
+  '^0A000 .*protocol': ({ host, message }) =>
+    `PostgreSQL at ${host} is too old for this program (${message}). Use PostgreSQL 15 or newer.`,
+  '': ({ host, message, code }) => `PostgreSQL at ${host} refuses the connection: ${message} (${code}).`,
 }

@@ -6,13 +6,19 @@ import sql, { raw, type Sql } from 'sql-template-tag'
 import { identifier, type RecordedRow, type SnapshotColumn } from '../sql/columns.ts'
 import type { Attribution, TableTrigger } from '../sql/dialect.ts'
 import { changeKind, type EventSpec, formerKind, timeOf } from '../sql/event-columns.ts'
-import { triggerFunction } from './trigger-function.ts'
+import { triggerFunction } from './triggers.ts'
+
+/** The code of the error of a change that another node of Citus has passed on, because it had the schema before. */
+export const movedCode = 'RS002'
 
 /** The setting of a transaction: empty, `locked` once its first position is announced, or `silent`. */
 const state = 'resourced.events'
 
 /** The setting of a transaction that has the origin of its changes, as JSON. */
 const origin = 'resourced.change'
+
+/** Its value; null: unknown. */
+const known = `nullif(current_setting('${origin}', true), '')::json`
 
 /** The call that sets it. */
 export function attributed(attribution: Attribution): Sql {
@@ -25,7 +31,7 @@ export function attribute(attribution: Attribution): Sql {
 }
 
 /** Lets a transaction change records without events: migrations only bring them into another form. */
-export const silence = raw(`select set_config('${state}', 'silent', true)`)
+export const silence = raw(`set local ${state} = 'silent'`)
 
 const sequence = 'events__row_seq'
 
@@ -63,6 +69,9 @@ export const horizon: Sql = raw(`select least(s.last, (
 const time = `'0' || to_hex((date_part('epoch', clock_timestamp()) * 1000)::bigint)`
 /** A random UUIDv7. */
 const id = `substr(_made, 1, 8) || '-' || substr(_made, 9, 4) || '-7' || substr(gen_random_uuid()::text, 16)`
+/** The id of a revision ends with its position (`idAt`). */
+const revisionId = `substr(_made, 1, 8) || '-' || substr(_made, 9, 4) || '-7' ||
+  substr(gen_random_uuid()::text, 16, 9) || lpad(to_hex(_position), 12, '0')`
 const now = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** A row whose JSON gives the values back exactly: texts of JSON columns are strings. */
@@ -80,24 +89,32 @@ export function eventTriggers(table: string, spec: EventSpec): TableTrigger[] {
 }
 
 const revisionColumns =
-  '(id, collection, record_id, kind, caller, request_id, version, record, created_at, updated_at, _revision)'
+  '(_row, id, collection, record_id, kind, caller, request_id, version, record, created_at, updated_at, _revision)'
 
-/** The values of a revision that keeps a state, selected from it as `_snapshot`. */
+/** The values of a revision that keeps a state, selected from it as `_snapshot`, and from the next `_position`. */
 function revisionOf(...[table, row, kind, at, from]: string[]): string {
-  return `${id}, '${table}', ${row}.id, ${kind}, ${from}, to_json(_snapshot), ${at}, ${at}, ${row}._revision`
+  const own = `_position, ${revisionId}, '${table}', ${row}.id, ${kind}, ${from}`
+  return `${own}, to_json(_snapshot), ${at}, ${timeOf(row as 'new' | 'old')}, ${row}._revision`
 }
+
+const nextPosition = (schema = '') => `nextval('${schema}revisions__row_seq'::regclass) as _position`
 
 const formerTime = `greatest(${timeOf('old')}, _last.created_at)`
 
+/** The last state is not the one before a change. A sum of children changes a deleted record, too: the same state. */
+const isUnkept = `old._revision is distinct from _last._revision
+  and (old.deleted_at is null or _last.kind is distinct from 'deleted')`
+
 /** See `Dialect.keepState`. */
 export function keepState(table: string, columns: readonly SnapshotColumn[], record: string): Sql {
-  const last = `select _revision, created_at from revisions where record_id = old.id and collection = '${table}'
+  const last = `select _revision, kind, created_at from revisions where record_id = old.id and collection = '${table}'
     order by created_at desc, _row desc limit 1`
   const kept = `insert into revisions ${revisionColumns}
     select ${revisionOf(table, 'old', formerKind, formerTime, 'null, null, null')}
       from ${identifier(table)} as old cross join lateral (select ${time} as _made) made
-        cross join lateral ${snapshot('old', columns)} left join lateral (${last}) _last on true
-      where old._revision is distinct from _last._revision`
+        cross join lateral ${snapshot('old', columns)} cross join lateral ${nextPosition()}
+        left join lateral (${last}) _last on true
+      where ${isUnkept}`
   return sql`${raw(kept)} and old.id = ${record}`
 }
 
@@ -106,14 +123,14 @@ function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
   insert into ${schema}.revisions
     ${revisionColumns}
     select ${revisionOf(table, row!, kind!, at!, from!)}
-      from ${snapshot(row!, columns)}${where};`
-  const known = "_origin ->> 'caller', _origin ->> 'request', _origin ->> 'version'"
+      from ${snapshot(row!, columns)}, ${nextPosition(`${schema}.`)}${where};`
+  const values = "_origin ->> 'caller', _origin ->> 'request', _origin ->> 'version'"
   const declared = `
-  _origin json := nullif(current_setting('${origin}', true), '')::json;`
+  _origin json := ${known};`
   return [
     triggerOf(
       ...([table, 'added', 'after insert on @ for each row when (new.deleted_at is null)'] as const),
-      (schema) => insert(schema, 'new', "'created'", 'new.updated_at', known),
+      (schema) => insert(schema, 'new', "'created'", 'new.updated_at', values),
       declared,
     ),
     triggerOf(
@@ -121,15 +138,13 @@ function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
       'after update on @ for each row when ((new.deleted_at is null or old.deleted_at is null) and ' +
         '(old._revision <> new._revision or (new.deleted_at is null) <> (old.deleted_at is null)))',
       (schema) => `
-  select _revision, created_at from ${schema}.revisions where record_id = old.id and collection = '${table}'
+  select _revision, kind, created_at from ${schema}.revisions where record_id = old.id and collection = '${table}'
     order by created_at desc, _row desc limit 1 into _last;
   -- The state before, where it was not kept: the history begins with this change.
-  if old._revision is distinct from _last._revision then${insert(
-    ...([schema, 'old', formerKind, formerTime, 'null, null, null'] as const),
-  )}
+  if ${isUnkept} then${insert(...([schema, 'old', formerKind, formerTime, 'null, null, null'] as const))}
   end if;
   -- The times of a record's states never go back.${insert(
-    ...([schema, 'new', changeKind, `greatest(${timeOf('new')}, ${formerTime})`, known] as const),
+    ...([schema, 'new', changeKind, `greatest(${timeOf('new')}, ${formerTime})`, values] as const),
   )}`,
       `${declared}
   _last record;`,
@@ -137,7 +152,10 @@ function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
     triggerOf(
       ...([table, 'erased', 'after delete on @ referencing old table as gone for each statement'] as const),
       (schema) => `
-  delete from ${schema}.revisions where record_id = any(array(select gone.id from gone)) and collection = '${table}';`,
+  _ids := array(select gone.id from gone);
+  delete from ${schema}.revisions where record_id = any(_ids) and collection = '${table}';`,
+      `${declared}
+  _ids text[] collate "C";`,
     ),
   ]
 }
@@ -155,15 +173,21 @@ function triggerOf(
     body: (schema) => `
   if _state = 'silent' then
     return null;
+  end if;
+  -- Of a change that another node of Citus passes on, who made it is not known here.
+  if current_setting('application_name') like 'citus\\_internal%' then
+    raise exception using errcode = '${movedCode}', message = 'This change came from another node.';
   end if;${body(schema)}`,
   })
 }
 
 function ofEvents(table: string, { columns, kept, isSoft }: EventSpec): TableTrigger[] {
-  const insert = (schema: string, kind: string, at: string, from: string, row = 'new') => `
-  insert into ${schema}.events (id, collection, record, kind, data, created_at, updated_at, _revision)
-    select ${id}, '${table}', ${row}.id, ${kind}, to_json(_snapshot), ${at}, ${at}, 1 from ${from};`
-  const trigger = (name: string, on: string, body: (schema: string) => string) => triggerOf(table, name, on, body)
+  const insert = (schema: string, kind: string, at: string, from: string, row = 'new', data = 'to_json(_snapshot)') => `
+  insert into ${schema}.events (id, collection, record, kind, data, request_id, created_at, updated_at, _revision)
+    select ${id}, '${table}', ${row}.id, ${kind}, ${data}, ${known} ->> 'request', ${at}, ${at}, 1
+      from ${from};`
+  const trigger = (name: string, on: string, body: (schema: string) => string, declared = '') =>
+    triggerOf(table, name, on, body, declared)
   const [live, last] = [snapshot('new', columns), snapshot('new', kept)]
   const writing = (...[kind, at, from]: [kind: string, at: string, from: string]) => {
     return (schema: string) => `${announce(schema)}${insert(schema, kind, at, from)}`
@@ -190,23 +214,39 @@ function ofEvents(table: string, { columns, kept, isSoft }: EventSpec): TableTri
     trigger(
       'removed',
       'after delete on @ referencing old table as gone for each statement',
+      // Citus takes no statement that reads the rows of a trigger and a table.
       (schema) => `
-  if not exists (select 1 from gone) then
+  _ids := array(select gone.id from gone);
+  if cardinality(_ids) = 0 then
     return null;
   end if;
+  _live := array(select gone.id from gone where gone.deleted_at is null);
   -- Of several deletions the last one remains, unless the record was restored.
   update ${schema}.events as earlier set data = null
-    where record = any(array(select gone.id from gone)) and collection = '${table}' and data is not null
-      and (kind <> 'deleted'
-        or record = any(array(select gone.id from gone where gone.deleted_at is null))
+    where record = any(_ids) and collection = '${table}' and data is not null
+      and (kind <> 'deleted' or record = any(_live)
         or exists (select 1 from ${schema}.events as later where later.record = earlier.record
           and later.collection = '${table}' and later.kind = 'deleted' and later._row > earlier._row));
-  if ${isSoft ? 'true' : 'exists (select 1 from gone where gone.deleted_at is null)'} then${announce(schema)}${insert(
-    ...([schema, removedKind, now] as const),
-    `gone, lateral ${snapshot('gone', kept)}${isSoft ? '' : ' where gone.deleted_at is null'} order by gone._row`,
-    'gone',
+  select array_agg(gone.id order by gone._row), array_agg(${removedKind} order by gone._row),
+      array_agg(to_json(_snapshot) order by gone._row)
+    into _ids, _kinds, _data from gone, lateral ${snapshot('gone', kept)}
+    ${isSoft ? '' : 'where gone.deleted_at is null'};
+  if _ids is not null then${announce(schema)}${insert(
+    ...([
+      schema,
+      'gone.kind',
+      now,
+      'unnest(_ids, _kinds, _data) as gone (id, kind, data)',
+      'gone',
+      'gone.data',
+    ] as const),
   )}
   end if;`,
+      `
+  _ids text[] collate "C";
+  _live text[] collate "C";
+  _kinds text[];
+  _data json[];`,
     ),
   ]
 }

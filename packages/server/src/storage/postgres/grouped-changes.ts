@@ -14,7 +14,12 @@ const mostCharacters = 65_536
 /** How many changes wait for each connection at most. */
 const mostWaiting = 4 * mostTogether
 
-interface Change extends StandaloneChange {
+/** A change, and the schema that it belongs to; left out: that of the connections. */
+interface SchemaChange extends StandaloneChange {
+  readonly schema?: string | undefined
+}
+
+interface Change extends SchemaChange {
   readonly statement: Statement
   readonly resolve: (rows: Row[]) => void
   readonly reject: (error: unknown) => void
@@ -51,9 +56,10 @@ export class GroupedChanges {
    *
    * @returns no rows where it has changed nothing, and has to be tried on a connection of its own
    */
-  run(statement: Statement, { writes, locks }: StandaloneChange): Promise<Row[]> {
+  run(statement: Statement, { writes, locks: named, schema }: SchemaChange): Promise<Row[]> {
+    const locks = schema === undefined ? named : named.map((counter) => `${schema} ${counter}`)
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ statement, writes, locks, resolve, reject, isAlone: false })
+      this.#waiting.push({ statement, writes, locks, schema, resolve, reject, isAlone: false })
       this.#plan()
     })
   }
@@ -80,12 +86,12 @@ export class GroupedChanges {
     })
   }
 
-  /** Takes the change that has waited longest, and others with the same statement; none: all wait for counters. */
+  /** Takes the change that has waited longest, and others of its statement and schema; none: all wait for counters. */
   #takeGroup(most: number): Change[] {
     const start = this.#waiting.findIndex((change) => this.#isFree(change))
     if (start === -1) return []
-    const { isAlone, statement } = this.#waiting[start] as Change
-    const group = isAlone ? this.#waiting.splice(start, 1) : this.#takeSimilar(start, statement.text, most)
+    const first = this.#waiting[start] as Change
+    const group = first.isAlone ? this.#waiting.splice(start, 1) : this.#takeSimilar(start, first, most)
     for (const { locks } of group) for (const counter of locks) this.#locked.add(counter)
     return group
   }
@@ -94,12 +100,13 @@ export class GroupedChanges {
     return !locks.some((counter) => this.#locked.has(counter))
   }
 
-  #takeSimilar(start: number, text: string, most: number): Change[] {
+  #takeSimilar(start: number, { statement, schema }: Change, most: number): Change[] {
     const group: Change[] = []
     let characters = 0
     for (let index = start; index < this.#waiting.length && group.length < most && characters < mostCharacters; ) {
       const change = this.#waiting[index] as Change
-      if (change.isAlone || change.statement.text !== text || !this.#isFree(change)) index++
+      const isSimilar = change.schema === schema && change.statement.text === statement.text
+      if (change.isAlone || !isSimilar || !this.#isFree(change)) index++
       else {
         group.push(...this.#waiting.splice(index, 1))
         characters += charactersOf(change.statement)
@@ -111,8 +118,11 @@ export class GroupedChanges {
 
   async #send(group: readonly Change[]): Promise<void> {
     const statements = group.map(({ statement }) => statement) as [Statement, ...Statement[]]
+    const schema = group[0]?.schema
     try {
-      const found = await this.#connections.use((client) => awaitCommit(client.prepareAndRunAll(statements)))
+      const found = await this.#connections.use((client) =>
+        awaitCommit(client, client.prepareAndRunAll(statements, schema)),
+      )
       for (const [index, { resolve }] of group.entries()) resolve(found[index] ?? [])
     } catch (error) {
       this.#failed(group, error)

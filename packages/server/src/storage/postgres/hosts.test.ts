@@ -70,6 +70,14 @@ test('a connection goes to the next server where one fails, and later ones go th
   assert.deepEqual(await tried(hosts, () => refused), [2, 0, 1])
 })
 
+test('a connection goes to the next server where the name of one cannot be looked up', async () => {
+  const unknown = Object.assign(new Error('getaddrinfo EAI_AGAIN h1'), { code: 'EAI_AGAIN' })
+  assert.deepEqual(
+    await tried(new Hosts('postgres://h1,h2/shop'), (server) => (server === 0 ? unknown : undefined)),
+    [0, 1],
+  )
+})
+
 test('a wrong password is not tried elsewhere', async () => {
   const denied = Object.assign(new Error('denied'), { code: '28P01' })
   assert.deepEqual(await tried(new Hosts('postgres://h1,h2/shop'), () => denied), [0])

@@ -2,6 +2,7 @@
  * Which server of an address a connection goes to, where it names several or says which ones are fit:
  * `target_session_attrs`, `load_balance_hosts` and `connect_timeout` as libpq has them.
  */
+import { BoundedMap } from '../sql/bounded-map.ts'
 import { StorageFault } from '../storage.ts'
 import { readAddress } from './address.ts'
 import { isOfServer } from './errors.ts'
@@ -144,13 +145,10 @@ function notUnderstood(name: string, given: string | undefined, remedy: string):
   return new StorageFault('failed', `The address of the database has ${name}=${given}. ${remedy}`)
 }
 
-const known = new Map<string, Hosts>()
+// A program has two addresses, and tests have many.
+const known = new BoundedMap<Hosts>(100)
 
 /** The servers of an address. */
 export function hostsOf(address: string): Hosts {
-  const hosts = known.get(address) ?? new Hosts(address)
-  // A program has two addresses, and tests have many.
-  if (known.size >= 100) known.clear()
-  known.set(address, hosts)
-  return hosts
+  return known.of(address, () => new Hosts(address))
 }

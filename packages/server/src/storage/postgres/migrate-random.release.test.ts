@@ -9,7 +9,7 @@ import { catalogs, type Records, readsBack, records } from '../migration/migrati
 import { MigrationRefused } from '../migration/migration-step.ts'
 import { columnsOf, indexedColumns } from '../sql/columns.ts'
 import { boundOf } from '../sql/records.ts'
-import { tablesFor } from '../sql/tables.ts'
+import { tablesFor } from '../sql/system-tables.ts'
 import { derivedOf, indexText } from '../sql/values.ts'
 import { lexemesOf, postgres } from './dialect.ts'
 import { all, clockOf, emptyDatabase, insert, now, schemaOf } from './migrate.fixture.ts'

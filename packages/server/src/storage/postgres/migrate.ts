@@ -13,10 +13,12 @@ import { assessStep } from '../migration/take-step.ts'
 import { identifier } from '../sql/columns.ts'
 import { createIndex } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
+import { distributing } from './citus.ts'
 import { createSearch } from './dialect.ts'
+import { stateOf } from './errors.ts'
 import { migrationDialect } from './migration-dialect.ts'
 import { checkEvents, checkRights, checkServer } from './requirements.ts'
-import { inTransaction, query, run, stateOf, withSettings } from './session.ts'
+import { inTransaction, query, run, withSettings } from './session.ts'
 
 interface PooledOptions extends MigrateOptions {
   /** Whether a pooler shares the connection after each transaction, so that it keeps no lock and no setting. */
@@ -46,18 +48,22 @@ export async function migratePostgres(
   const dialect = migrationDialect(waits.lock)
   const migration = migrationTo(catalog, dialect, options)
   try {
-    await checkServer(client)
-    if (catalog.system.has('events')) await checkEvents(client)
     const begin = 'begin isolation level repeatable read read only'
-    if (await inTransaction(client, begin, () => run(client, isMigrated(migration)))) {
-      return { steps: [], applied: false }
-    }
+    const isDone = await inTransaction(client, begin, async () => {
+      await checkServer(client)
+      if (catalog.system.has('events')) await checkEvents(client)
+      return run(client, isMigrated(migration))
+    })
+    if (isDone) return { steps: [], applied: false }
     if (options.isPooled === true) throw new StorageFault('failed', needsSession)
     await checkRights(client)
     return await withSettings(client, unlimited(waits), () =>
       underLock(client, waits, async () => {
         const { steps, deferred } = await withRetries(waits, () =>
-          inTransaction(client, 'begin isolation level read committed', () => run(client, changeSchema(migration))),
+          inTransaction(client, 'begin isolation level read committed', async () => {
+            await query(client, distributing.text)
+            return run(client, changeSchema(migration))
+          }),
         )
         await buildIndexes(client, dialect, deferred)
         return { steps, applied: steps.length > 0 }

@@ -7,8 +7,9 @@ import pg from 'pg'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { convertStored, writeStored } from '../migration/convert.ts'
 import type { DerivedValues, MigrationDialect } from '../migration/migration-dialect.ts'
-import type { MigrationStep } from '../migration/migration-step.ts'
+import { is, type MigrationStep } from '../migration/migration-step.ts'
 import { quoted } from '../sql/columns.ts'
+import { selectBatch } from '../sql/select-batch.ts'
 import { searchTable } from '../sql/tables.ts'
 import { derivedOfStored, indexText } from '../sql/values.ts'
 import type { Statement, Transaction } from '../transaction.ts'
@@ -18,6 +19,13 @@ import { silence } from './event-triggers.ts'
 /** The schema that holds everything: the first of the search_path that exists. */
 const currentSchema = raw('(select oid from pg_namespace where nspname = current_schema())')
 
+/**
+ * What the schema contains, except for indexes: `pg_class` has no index by schema, and is large where there are many
+ * tenants.
+ */
+const contents = sql`contents as (select classid, objid from pg_depend
+  where refclassid = 'pg_namespace'::regclass and refobjid = ${currentSchema})`
+
 /** @param lockWait the most milliseconds that a migration waits for all table locks together */
 export function migrationDialect(lockWait: number): MigrationDialect {
   return {
@@ -26,15 +34,17 @@ export function migrationDialect(lockWait: number): MigrationDialect {
     searchColumn: wordsColumn,
     // Types as well, because each table is a type: neither may have the name of the other.
     relations: sql`
-      select c.relname as name, c.relname as folded, coalesce(t.relname, c.relname) as owner,
-          coalesce(i.indisvalid, true) as valid,
-          case when i.indexrelid is not null then 'index' when c.relkind in ('r', 'p') then 'table' else 'other' end
-            as kind
-        from pg_class c left join pg_index i on i.indexrelid = c.oid left join pg_class t on t.oid = i.indrelid
-        where c.relnamespace = ${currentSchema}
+      with ${contents}
+      select c.relname as name, c.relname as folded, c.relname as owner, true as valid,
+          case when c.relkind in ('r', 'p') then 'table' else 'other' end as kind
+        from contents join pg_class c on c.oid = objid where classid = 'pg_class'::regclass
       union all
-      select typname, typname, typname, true, 'type' from pg_type
-        where typnamespace = ${currentSchema} and typrelid = 0 and typcategory <> 'A'`,
+      select c.relname, c.relname, t.relname, i.indisvalid, 'index'
+        from contents join pg_index i on i.indrelid = objid join pg_class t on t.oid = objid
+          join pg_class c on c.oid = i.indexrelid where classid = 'pg_class'::regclass
+      union all
+      select typname, typname, typname, true, 'type'
+        from contents join pg_type t on t.oid = objid where classid = 'pg_type'::regclass`,
     columnsOf: (tables) => sql`
       select c.relname as owner, a.attname as name, format_type(a.atttypid, null) as type
         from pg_attribute a join pg_class c on c.oid = a.attrelid
@@ -74,10 +84,14 @@ export function migrationDialect(lockWait: number): MigrationDialect {
     fillDerived,
     dropSearch: (table) => [sql`alter table ${quoted(table)} drop column if exists ${quoted(wordsColumn)}`],
     eventTriggersFound: sql`
-      select quote_ident(current_schema()) as schema, c.relname as owner, t.tgname as name, p.prosrc as definition
-        from (select 1) as one left join (pg_trigger t join pg_class c on c.oid = t.tgrelid
-            and c.relnamespace = ${currentSchema} join pg_proc p on p.oid = t.tgfoid)
-          on not t.tgisinternal and starts_with(t.tgname, 'resourced_')`,
+      with ${contents}
+      select quote_ident(current_schema()) as schema, owner, name, definition
+        from (select 1) as one left join (
+          select c.relname as owner, t.tgname as name, p.prosrc as definition
+            from contents join pg_trigger t on t.tgrelid = objid join pg_class c on c.oid = objid
+              join pg_proc p on p.oid = t.tgfoid
+            where classid = 'pg_class'::regclass and not t.tgisinternal and starts_with(t.tgname, 'resourced_')
+        ) as found on true`,
     silence,
     // Its function has the same name.
     dropTrigger: (table, name) => [
@@ -133,8 +147,8 @@ function* fillDerived({ table, columns, search, isNew }: DerivedValues): Transac
  */
 function lockTables(steps: readonly MigrationStep[], existing: ReadonlySet<string>, wait: number): Statement[] {
   const locked = steps.filter((step) => existing.has(step.table))
-  const exclusive = new Set(locked.filter(({ kind }) => locks[kind] === 'exclusive').map(({ table }) => table))
-  const written = new Set(locked.filter(({ kind }) => locks[kind] === 'write').map(({ table }) => table))
+  const exclusive = new Set(locked.filter(is('exclusive')).map(({ table }) => table))
+  const written = new Set(locked.filter(is('writing')).map(({ table }) => table))
   const shared = written.difference(exclusive)
   const count = exclusive.size + shared.size
   if (count === 0) return []
@@ -147,35 +161,6 @@ function lockTables(steps: readonly MigrationStep[], existing: ReadonlySet<strin
     ...lock(shared, 'share row exclusive'),
     raw(`set local lock_timeout = ${wait}`),
   ]
-}
-
-/** The sessions that a step blocks: all others, or only writers, so that its counts stay true. */
-const locks: Readonly<Record<MigrationStep['kind'], 'exclusive' | 'write' | 'none'>> = {
-  'drop-table': 'exclusive',
-  'add-column': 'exclusive',
-  'drop-column': 'exclusive',
-  'change-type': 'exclusive',
-  'drop-index': 'exclusive',
-  'drop-triggers': 'exclusive',
-  'build-search': 'exclusive',
-  'drop-search': 'exclusive',
-  'rename-table': 'exclusive',
-  'rename-columns': 'exclusive',
-  'convert-column': 'exclusive',
-  'fill-default': 'write',
-  'number-records': 'write',
-  'derive-column': 'write',
-  require: 'write',
-  'set-clock': 'write',
-  'create-triggers': 'write',
-  'count-summaries': 'write',
-  'count-totals': 'write',
-  'create-table': 'none',
-  'create-index': 'none',
-  'allow-null': 'none',
-  'rename-events': 'none',
-  'follow-states': 'none',
-  blocked: 'none',
 }
 
 /**
@@ -211,30 +196,6 @@ const most = { rows: 2_000, bytes: 4_000_000 }
 
 /** The smallest number that a row can have. */
 const smallest = '-9223372036854775808'
-
-/** Rows that are selected in the order of a key, which is unique. */
-interface Selection {
-  readonly table: string
-  readonly key: Sql
-  /** The selected columns. */
-  readonly select: Sql
-  /** The texts among them that may be long. */
-  readonly long: readonly Sql[]
-  readonly where: Sql
-  readonly most: { readonly rows: number; readonly bytes: number }
-}
-
-/** Selects the first rows, at most so many and of so many bytes together, but one at least. */
-export function selectBatch({ table, key, select, long, where, most }: Selection): Sql {
-  // PostgreSQL has the size of a text without reading it.
-  const size = join([raw('0'), ...long.map((text) => sql`coalesce(octet_length(${text}), 0)`)], ' + ')
-  return sql`select * from (
-      select *, sum(_size) over (order by ${key} rows unbounded preceding) - _size as _before from (
-        select ${select}, ${size} as _size from ${quoted(table)} where ${where}
-        order by ${key} limit ${raw(String(most.rows))}
-      ) as page
-    ) as sized where _before < ${raw(String(most.bytes))} order by ${key}`
-}
 
 /** A row: its number, its id, and the texts of the columns asked for. */
 export interface BatchRow {

@@ -2,24 +2,24 @@
  * Reads a PostgreSQL schema that is moved, or fills one: in one transaction, so that a killed move leaves it as it was.
  */
 import type { ClientBase } from 'pg'
-import sql, { join, raw, type Sql } from 'sql-template-tag'
+import sql, { join, raw } from 'sql-template-tag'
 import { buildIndex, createTables } from '../migration/apply.ts'
 import { readStoredSchema, type StoredSchema } from '../migration/stored-schema.ts'
 import { insertClock } from '../migration/take-step.ts'
-import { batch, type MovedRow, type MovedTable, type MoveSource, type MoveTarget, movedTables } from '../move/move.ts'
+import { type MovedRow, type MovedTable, type MoveSource, type MoveTarget, movedTables, rowsOf } from '../move/move.ts'
 import { identifier, quoted } from '../sql/columns.ts'
 import type { ColumnSpec } from '../sql/tables.ts'
 import { indexText } from '../sql/values.ts'
 import { StorageFault } from '../storage.ts'
 import type { Statement } from '../transaction.ts'
-import { readChunk, storeChunks } from '../transactions/exports.ts'
+import { readFile, storeFile } from '../transactions/exports.ts'
 import type { Client } from './client.ts'
 import { lexemesOf, postgres, wordsColumn } from './dialect.ts'
-import { toStorageFault } from './errors.ts'
+import { stateOf, toStorageFault } from './errors.ts'
 import { tooLongForIndex, underLock, usualWaits } from './migrate.ts'
-import { migrationDialect, selectBatch } from './migration-dialect.ts'
+import { migrationDialect } from './migration-dialect.ts'
 import { checkDurability, checkRights, checkServer } from './requirements.ts'
-import { connect, inTransaction, query, run, stateOf, withSettings } from './session.ts'
+import { connect, inTransaction, query, run, withSettings } from './session.ts'
 import type { ConnectionOptions } from './settings.ts'
 
 const begin = 'begin isolation level read committed'
@@ -52,25 +52,28 @@ export async function postgresSource(options: ConnectionOptions): Promise<MoveSo
     },
     schema: () => schema(snapshot),
     all: failing(all(snapshot)),
-    async *rows(table) {
-      try {
-        yield* rowsOf(snapshot, table)
-      } catch (error) {
-        throw toStorageFault(error)
-      }
-    },
-    async *file(job) {
-      for (let start = 0; ; ) {
-        const piece = await run(snapshot, readChunk(job, start))
-        if (piece === undefined) return
-        yield piece
-        start += piece.length
-      }
-    },
+    rows: (table) => rowsOf(failing(all(snapshot)), table),
+    file: (job) => readFile((piece) => run(snapshot, piece), job),
     now: failing(all(present)),
     async close() {
       await Promise.all([snapshot.end(), present.end()])
     },
+  }
+}
+
+/** Waits until the transactions that have changed a schema have ended. */
+export async function changesEnded(options: ConnectionOptions): Promise<void> {
+  const client = await unlimited(options)
+  try {
+    const found = await run(client, readStoredSchema(migrationDialect(usualWaits.lock)))
+    // One lock at a time, so that it is in no circle of locks.
+    for (const { name } of movedTables(found)) {
+      await inTransaction(client, begin, () => query(client, `lock table ${identifier(name)} in share mode`))
+    }
+  } catch (error) {
+    throw toStorageFault(error)
+  } finally {
+    await client.end().catch(() => {})
   }
 }
 
@@ -128,13 +131,7 @@ async function makeTarget(client: ClientBase, schema: StoredSchema): Promise<Mov
     write: (table, rows) => writeRows(client, table, rows),
     writeClock: async (collection, numbers) =>
       void (await all(client)(insertClock(postgres.layout, collection, numbers))),
-    async writeFile(job, content) {
-      let start = 0
-      for await (const piece of content) {
-        await run(client, storeChunks(job, start, piece))
-        start += piece.length
-      }
-    },
+    writeFile: (job, content) => storeFile((piece) => run(client, piece), job, content),
     async index() {
       for (const step of indexes) {
         await run(client, buildIndex(dialect, step)).catch((error) => {
@@ -147,33 +144,16 @@ async function makeTarget(client: ClientBase, schema: StoredSchema): Promise<Mov
         await all(client)(sql`analyze ${quoted(name)}`)
       }
     },
-    rows: (table) => rowsOf(client, table),
+    rows: (table) => rowsOf(all(client), table),
   }
 }
 
 /** Makes new rows get higher numbers than the existing ones. */
 async function restartNumbers(client: ClientBase, table: string): Promise<void> {
-  const [row] = await all(client)(sql`select coalesce(max(_row), 0) + 1 as next from ${quoted(table)}`)
-  const next = raw(String(Number(row?.['next'])))
-  await all(client)(sql`alter table ${quoted(table)} alter column _row restart with ${next}`)
-}
-
-/** Reads a table in the order of its first column, in batches. */
-async function* rowsOf(client: ClientBase, { name, columns }: MovedTable): AsyncGenerator<readonly MovedRow[]> {
-  const names = columns.map((column) => quoted(column.name))
-  const [key] = names as [Sql]
-  const long = columns.filter(isLong).map((column) => sql`${quoted(column.name)}::text`)
-  for (let where = sql`true`; ; ) {
-    const rows = await all(client)(selectBatch({ table: name, key, select: join(names), long, where, most: batch }))
-    if (rows.length === 0) return
-    const moved = rows.map((row) => columns.map((column) => row[column.name]!))
-    yield moved
-    where = sql`${key} > ${moved.at(-1)?.[0]}`
-  }
-}
-
-function isLong({ type }: ColumnSpec): boolean {
-  return type === 'text' || type === 'json'
+  const [row] = await all(client)(sql`select max(_row) as last from ${quoted(table)}`)
+  const last = row?.['last']
+  if (last !== null)
+    await all(client)(sql`select setval(pg_get_serial_sequence(${identifier(table)}, '_row'), ${last})`)
 }
 
 // The types of arrays of values. JSON is sent as text, so that its text stays the same.

@@ -5,21 +5,26 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import sql, { raw } from 'sql-template-tag'
+import { BoundedMap } from '../sql/bounded-map.ts'
 import { type OnReplica, type ReplicaNews, StorageFault } from '../storage.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
-import { Memory } from '../transactions/memory.ts'
+import { ListMemory } from '../transactions/memory.ts'
 import type { Client } from './client.ts'
 import { Database, type Reading } from './database.ts'
 import { isCanceled, isDisconnected, isFromServer } from './errors.ts'
+import { Pools } from './pools.ts'
 import { query } from './session.ts'
 import type { ConnectionOptions } from './settings.ts'
 
 /** A database to read from. */
 export interface Source {
   readonly database: Database
-  readonly memory: Pick<Memory, 'totals' | 'lists'>
+  readonly memory: ListMemory
   readonly ready?: Reading['ready']
 }
+
+/** Reads from one of the sources of a storage. */
+export type Reader = <T>(work: (source: Source) => Promise<T>) => Promise<T>
 
 /** How often a read checks whether the replica has caught up, and the time between two checks, in milliseconds. */
 const checks = 5
@@ -74,9 +79,10 @@ const mostSources = 50
 
 /** A replica that reads use as long as it is up to date. */
 export class Replica {
-  readonly #primary: Source
+  readonly #primary: Database
+  readonly #options: ConnectionOptions
+  readonly #pools: Pools
   readonly #database: Database
-  readonly #memory = new Memory()
   readonly #onReplica: OnReplica
   readonly #endOfLog: CoalescedQuery<EndOfLog>
   readonly #stamp: CoalescedQuery<Stamp>
@@ -84,56 +90,70 @@ export class Replica {
   /** By connection: a new connection may lead to another server, which has replayed less. */
   readonly #reached = new WeakMap<Client, Reached>()
   /** By source of the log, the instance of the primary that has written it. */
-  readonly #instances = new Map<string, string>()
+  readonly #instances = new BoundedMap<string>(mostSources)
   /** By source of the log, the stamp that has to be found in it. */
-  readonly #stamps = new Map<string, Stamp>()
+  readonly #stamps = new BoundedMap<Stamp>(mostSources)
   #isUsed = false
   #told: ReplicaNews['state'] | undefined
   #behindSince: number | undefined
   #timer: NodeJS.Timeout | undefined
+  #started: Promise<void> | undefined
   #closed = false
 
   /**
    * @param isUnsafe whether the primary acknowledges changes before they are on its disk, and before they are sent to
    * the replica
    */
-  constructor(primary: Source, options: ConnectionOptions, isUnsafe: boolean, onReplica: OnReplica = () => {}) {
+  constructor(primary: Database, options: ConnectionOptions, isUnsafe: boolean, onReplica: OnReplica = () => {}) {
     this.#primary = primary
-    this.#database = new Database({ ...options, limits: { ...options.limits, ping: patience } })
+    this.#options = { ...options, limits: { ...options.limits, ping: patience } }
+    this.#pools = new Pools(this.#options)
+    this.#database = new Database(this.#options, undefined, { pools: this.#pools })
     this.#onReplica = onReplica
-    this.#endOfLog = new CoalescedQuery(() => primary.database.readPipelined(() => endOfLog(isUnsafe)))
+    this.#endOfLog = new CoalescedQuery(() => primary.readPipelined(() => endOfLog(isUnsafe)))
     this.#stamp = new CoalescedQuery(async () => {
-      const { instance, count } = await primary.database.write(stamping, () => true, { isLong: true })
+      const { instance, count } = await primary.write(stamping, () => true, { isLong: true })
       return { instance, count, position: (await this.#endOfLog.ask()).position }
     })
     this.#pulse = new CoalescedQuery(() => this.#database.answers())
   }
 
   /** Starts to use the replica if it is available; otherwise it is tried again regularly. */
-  async start(): Promise<void> {
-    await this.#try()
+  start(): Promise<void> {
+    this.#started ??= this.#try()
+    return this.#started
   }
 
-  /** Reads from the replica if it is up to date, otherwise from the primary. */
-  async read<T>(work: (source: Source) => Promise<T>): Promise<T> {
+  /**
+   * The reads of a storage: from the replica if it is up to date, otherwise from the primary.
+   *
+   * @param schema of its tables on both; left out: that of the connections
+   */
+  reader(primary: Source, schema: string | undefined): Reader {
+    const database = new Database({ ...this.#options, schema }, undefined, { pools: this.#pools })
+    const replica = { database, memory: new ListMemory() }
+    return (work) => this.#read(primary, replica, work)
+  }
+
+  async #read<T>(primary: Source, replica: Source, work: (source: Source) => Promise<T>): Promise<T> {
     const end = this.#isUsed ? await this.#endOfLog.ask().catch(() => undefined) : undefined
-    if (end === undefined) return work(this.#primary)
+    if (end === undefined) return work(primary)
     const ready = (client: Client) => this.#reach(client, end)
     try {
-      return await this.#watched(work({ database: this.#database, memory: this.#memory, ready }))
+      return await this.#watched(work({ ...replica, ready }))
     } catch (error) {
       const reason = whyLost(error)
       if (error instanceof Behind) this.#rest('behind', error.message)
       else if (reason !== undefined) this.#rest('lost', reason, error instanceof Silent ? muchLater : later)
       else if (!isOfReplica(error)) throw error
     }
-    return work(this.#primary)
+    return work(primary)
   }
 
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
-    await this.#database.close()
+    await this.#pools.close()
   }
 
   async #try(): Promise<void> {
@@ -213,7 +233,6 @@ export class Replica {
   async #compare(client: Client, { position, source }: Looked, instance: string): Promise<boolean> {
     const known = this.#stamps.get(source)
     const stamp = known?.instance === instance ? known : await this.#stamp.ask()
-    if (this.#stamps.size >= mostSources) this.#stamps.clear()
     this.#stamps.set(source, stamp)
     if (position < stamp.position) return false
     const [row] = await query(client, `select value from resourced_meta where key = '${stampKey}'`)
@@ -221,7 +240,6 @@ export class Replica {
     if (found !== stamp.instance || Number(count) < stamp.count) {
       throw new Unfit('It follows another timeline than the primary, so it lacks changes of it.')
     }
-    if (this.#instances.size >= mostSources) this.#instances.clear()
     this.#instances.set(source, stamp.instance)
     this.#stamps.delete(source)
     return true
@@ -229,7 +247,7 @@ export class Replica {
 
   /** Checks that the server belongs to the primary's cluster: log positions of another cluster cannot be compared. */
   async #check(client: Client): Promise<Reached> {
-    const cluster = await this.#primary.database.readPipelined(clusterOf)
+    const cluster = await this.#primary.readPipelined(clusterOf)
     const [found] = await query(client, clusterQuery)
     if (found?.['cluster'] !== cluster) throw new Unfit('It is a replica of another database.')
     const reached = { at: { position: 0, source: '' }, look: new CoalescedQuery(() => replayed(client)) }

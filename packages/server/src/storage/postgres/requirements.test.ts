@@ -9,7 +9,7 @@ import { StorageFault } from '../storage.ts'
 import { isInUse, migrateForKeys } from './administration.ts'
 import { connect, emptyDatabase, migrateTo, relations } from './migrate.fixture.ts'
 import { migratePostgres } from './migrate.ts'
-import { checkServer } from './requirements.ts'
+import { checkServer, checkTenants } from './requirements.ts'
 
 const skip = whyNoDatabase ?? false
 
@@ -42,6 +42,16 @@ test('a missing schema or privilege is reported before anything is changed', { s
   // From now on nothing is to be created.
   await client.query('revoke create on schema elsewhere from current_user')
   assert.equal((await migrateTo(client, {})).applied, false)
+})
+
+test('tenants need the right to create schemas', { skip }, async (context) => {
+  const client = await connect(context, await databaseFor(context))
+  await checkTenants(client)
+  // Without Citus the setting means nothing.
+  await client.query('set citus.enable_schema_based_sharding = on')
+  await checkTenants(client)
+  const refused = { may: 0, role: 'ann', database: 'library' }
+  await assert.rejects(checkTenants(answering(refused)), /grant create on database "library" to "ann"/)
 })
 
 test('Citus is refused where events would be lost', { skip }, async (context) => {

@@ -1,7 +1,9 @@
 /** Checks the requirements on a PostgreSQL server, and reports missing ones with a remedy. */
 import type { ClientBase } from 'pg'
 import { StorageFault } from '../storage.ts'
+import { checkDistribution } from './citus.ts'
 import { query } from './session.ts'
+import { schemaPattern } from './tenant-schema.ts'
 
 /** The oldest version served, as `server_version_num` has it. */
 const oldest = 150_000
@@ -65,12 +67,13 @@ export async function checkRights(client: ClientBase): Promise<void> {
 export async function checkEvents(client: ClientBase): Promise<void> {
   const [citus] = await query(
     client,
-    `select current_setting('citus.enable_unsafe_triggers', true) as unsafe,
+    `select current_setting('citus.enable_unsafe_triggers', true) as unsafe, current_schema() ~ $1 as tenant,
        to_regclass('pg_catalog.pg_dist_partition')::text as tables,
        to_regclass('pg_catalog.pg_dist_schema')::text as schemas
        from pg_extension where extname = 'citus'`,
+    [schemaPattern],
   )
-  if (citus === undefined) return
+  if (citus === undefined || citus['tenant'] === 1) return
   const ofSchema = 'current_schema()::regnamespace'
   const select = {
     tables: `select 1 from pg_dist_partition join pg_class on oid = logicalrelid where relnamespace = ${ofSchema}`,
@@ -85,6 +88,25 @@ export async function checkEvents(client: ClientBase): Promise<void> {
     `Citus ${what}, where events would be lost. Use a schema that is not distributed and ` +
       'citus.enable_unsafe_triggers = off, or declare no events.',
   )
+}
+
+/**
+ * Checks what the schemas of tenants need (TEN-2, TEN-5): the right to create them, and on Citus nodes.
+ *
+ * @throws StorageFault with what to do
+ */
+export async function checkTenants(client: ClientBase): Promise<void> {
+  const [found] = await query(
+    client,
+    `select has_database_privilege(current_database(), 'create') as may, current_user as role,
+       current_database() as database`,
+  )
+  const { may, role, database } = found!
+  if (may !== 1) {
+    const remedy = `Let its owner run: grant create on database "${database}" to "${role}"`
+    throw refusal(`The role ${role} may not create schemas in the database ${database}, one for each tenant. ${remedy}`)
+  }
+  await checkDistribution(client)
 }
 
 function refusal(sentence: string): StorageFault {

@@ -18,6 +18,7 @@ export async function connect(options: ConnectionOptions): Promise<Client> {
     return await hostsOf(options.url).connected(async () => {
       client = makeClient(options)
       await client.connect()
+      await stayIn(client, options)
       return client
     })
   } catch (error) {
@@ -35,6 +36,13 @@ function makeClient(options: ConnectionOptions): Client {
   }
 }
 
+/** Keeps a connection in a schema. Behind a pooler, each transaction has to choose it (`query`). */
+async function stayIn(client: Client, { schema, session }: ConnectionOptions): Promise<void> {
+  if (schema === undefined) return
+  if (session === 'off') client.pooledSchema = schema
+  else await query(client, `set search_path to ${schema}`)
+}
+
 /**
  * Does work on a connection of its own (see `connect`), and ends it.
  *
@@ -49,11 +57,23 @@ export async function withConnection<T>(options: ConnectionOptions, work: (clien
   }
 }
 
-/** Runs a statement. */
+/**
+ * Runs a statement.
+ *
+ * @throws StorageFault where it would run in another schema: behind a pooler, and outside of a transaction
+ */
 export async function query(client: ClientBase, text: string, values: readonly unknown[] = []): Promise<Row[]> {
-  const { rows } = await client.query({ text, values: [...values], types: rowTypes })
+  const { pooledSchema: schema } = client as Partial<Client>
+  const begins = text.startsWith('begin')
+  if (schema !== undefined && !begins && client.getTransactionStatus() === 'I') throw new StorageFault('failed', needed)
+  const chosen = schema !== undefined && begins ? `${text}; set local search_path to ${schema}` : text
+  const { rows } = await client.query({ text: chosen, values: [...values], types: rowTypes })
   return rows as Row[]
 }
+
+const needed =
+  'This cannot be done to a tenant through a pooler that shares connections among transactions. ' +
+  'Give --database with the address of the PostgreSQL server itself.'
 
 /** Runs the statements of a transaction; BEGIN and COMMIT are the caller's. */
 export async function run<T>(client: ClientBase, transaction: Transaction<T>): Promise<T> {
@@ -74,12 +94,6 @@ export async function inTransaction<T>(client: ClientBase, begin: string, work: 
     await query(client, 'rollback').catch(() => undefined)
     throw error
   }
-}
-
-/** The SQLSTATE of an error of PostgreSQL. */
-export function stateOf(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
 /** Changes settings of the session while work runs. Settings that the server does not have are left out. */

@@ -8,13 +8,11 @@ export interface Limits {
   readonly connect: number
   /** Until the database answers a health check. */
   readonly ping: number
-  /** For a statement. */
   readonly statement: number
   /** For all statements of a read together, without the time in queues (LIM-7). */
   readonly read: number
   /** For a statement of a background job. */
   readonly long: number
-  /** For a lock. */
   readonly lock: number
   /** For a transaction that is idle. */
   readonly idle: number
@@ -49,6 +47,8 @@ export interface ConnectionOptions {
   readonly session?: 'on' | 'off' | undefined
   /** Time limits that differ from the defaults. */
   readonly limits?: Partial<Limits> | undefined
+  /** The only schema of transactions; left out: those of the connection. */
+  readonly schema?: string | undefined
 }
 
 /** The time limits of connections with these options. */

@@ -1,7 +1,6 @@
 /** A PostgreSQL database as a storage: many connections, and any number of servers beside this one. */
 
-import { isHistory } from 'resourced-contract/model/recorded'
-import type { Catalog } from 'resourced-contract/model/resource'
+import { type Catalog, isHistory } from 'resourced-contract/model/resource'
 import type { Sql } from 'sql-template-tag'
 import { isConditional } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
@@ -9,97 +8,112 @@ import type { Plan, ReadPage, ReadSummary, Write } from '../../plan/plan.ts'
 import { eventsFromStored } from '../../plan/plan-events.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { type Epochs, type SqlContext, sqlContext } from '../sql/context.ts'
-import type { EventStore, OnCommit, OnReplica, Requester, Storage } from '../storage.ts'
-import { constant, firstRow, singleStatement } from '../transaction.ts'
+import type { EventStore, OnCommit, Requester, Storage } from '../storage.ts'
+import { constant, firstRow, type Runner, singleStatement } from '../transaction.ts'
+import { visitsFew } from '../transactions/access-path.ts'
 import { previewDeletion } from '../transactions/delete/preview.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
-import { deliveryStore } from '../transactions/delivery-store.ts'
 import { readChunk } from '../transactions/exports.ts'
 import { findEvent, readFloor, readMark } from '../transactions/kept-events.ts'
 import { keptSummaryOf } from '../transactions/kept-summary.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { finishLarge } from '../transactions/large-changes.ts'
-import { listOf, visitsFew } from '../transactions/list.ts'
+import { listOf } from '../transactions/list.ts'
 import { loadAll, loadSome } from '../transactions/load.ts'
 import { backgroundOf, jobStore } from '../transactions/long-work.ts'
-import { Memory } from '../transactions/memory.ts'
+import { isIncluding, ListMemory } from '../transactions/memory.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readEvents } from '../transactions/read-events.ts'
-import { isIncluding, readIncluding } from '../transactions/read-including.ts'
-import { decideByClock, isReadAtOnce, readPage } from '../transactions/read-page.ts'
+import { decideByClock, isReadAtOnce, readAnew, readPage } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { readSummary } from '../transactions/read-summary.ts'
 import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
+import { tenantStore, tenantsIn } from '../transactions/tenants.ts'
 import { ruledIn } from '../transactions/transact.ts'
+import { deliveryStore } from '../transactions/webhooks.ts'
+import type { Client } from './client.ts'
 import type { Isolation } from './control.ts'
 import { Database, type SlowReading } from './database.ts'
 import { postgres } from './dialect.ts'
+import { HostConnections, type HostOptions } from './host-connections.ts'
 import { migratePostgres } from './migrate.ts'
+import type { Pools } from './pools.ts'
 import { ReadTime } from './read-time.ts'
-import { Replica, type Source } from './replica.ts'
-import { checkDurability } from './requirements.ts'
+import type { Reader, Source } from './replica.ts'
+import { checkDurability, checkTenants } from './requirements.ts'
+import { createSchema } from './schemas.ts'
 import { withConnection } from './session.ts'
-import type { ConnectionOptions } from './settings.ts'
 
 /** How a PostgreSQL database is opened. */
-export interface PostgresOptions extends ConnectionOptions {
+export interface PostgresOptions extends HostOptions {
   /** Which changes of the database a start may make. */
   readonly migrate?: Apply | undefined
-  /** Whether to accept a database that may lose acknowledged changes in a power cut. */
-  readonly unsafe?: boolean | undefined
-  /** A replica, `postgres://…`, for reads that it can answer with the primary's current state. */
-  readonly replica?: string | undefined
   readonly onCommit?: OnCommit | undefined
-  readonly onReplica?: OnReplica | undefined
+  /** The database was brought up to the catalog before. */
+  readonly isCurrent?: boolean | undefined
 }
 
 /**
- * Opens a PostgreSQL database for a catalog and brings it up to date.
+ * Opens a PostgreSQL database for a catalog and brings it up to date. The schema of a tenant is created.
  *
+ * @param shared the connections of a host; left out: its own
  * @throws MigrationRefused where the catalog needs a change that start-up may not make
  */
-export async function openPostgres(catalog: Catalog, given: PostgresOptions): Promise<Storage> {
+export async function openPostgres(
+  catalog: Catalog,
+  given: PostgresOptions,
+  shared?: HostConnections,
+): Promise<Storage> {
   const options = { ...given, limits: { read: catalog.limits.readTime, ...given.limits } }
-  await withConnection(options, async (client) => {
-    if (options.unsafe !== true) await checkDurability(client)
-    const isPooled = options.session === 'off'
-    await migratePostgres(client, catalog, { apply: options.migrate ?? 'additive', now: Date.now(), isPooled })
-  })
-  const database = new Database(options, options.onCommit)
-  const primary = { database, memory: new Memory() }
-  const replica = replicaOf(primary, options)
-  const close = async () => {
-    await replica?.close()
-    await database.close()
-  }
+  const connections = shared ?? new HostConnections()
+  if (options.isCurrent !== true) await connections.bringUp(options.schema ?? '', () => bringUp(options, catalog))
+  const place = await connections.place(options)
+  const database = new Database(options, options.onCommit, place)
+  const close = shared === undefined ? () => connections.close() : async () => place.leave()
   try {
     const opening = await database.write(readOpening, undefined, { isLong: true })
+    const replica = connections.replica(place.isOnNode ? { ...options, replica: undefined } : options)
     await replica?.start()
-    return storageOf(catalog, { ...opening, primary, replica, close })
+    const primary = { database, memory: new ListMemory() }
+    const reading = replica?.reader(primary, options.schema) ?? only(primary)
+    return storageOf(catalog, { ...opening, primary, reading, pools: connections.pools(options), close })
   } catch (error) {
     await close()
     throw error
   }
 }
 
-function replicaOf(primary: Source, options: PostgresOptions): Replica | undefined {
-  const { replica: url, unsafe = false, onReplica } = options
-  return url === undefined ? undefined : new Replica(primary, { ...options, url }, unsafe, onReplica)
+/** Brings a database up to a catalog, and creates the schema of a tenant. */
+async function bringUp(options: PostgresOptions, catalog: Catalog): Promise<void> {
+  const { schema, unsafe, migrate = 'additive' } = options
+  if (schema !== undefined) {
+    const create = (client: Client) => createSchema(client, catalog, schema)
+    if (await withConnection({ ...options, schema: undefined }, create)) return
+  }
+  await withConnection(options, async (client) => {
+    if (schema === undefined && unsafe !== true) await checkDurability(client)
+    if (tenantsIn(catalog) !== undefined) await checkTenants(client)
+    const isPooled = options.session === 'off'
+    await migratePostgres(client, catalog, { apply: migrate, now: Date.now(), isPooled })
+  })
 }
 
-/** The parts of a storage. */
+/** For how long the name of a tenant counts at most, in milliseconds. */
+const namesKept = 1_000
+
 interface Parts extends Pick<Storage, 'cursorSecret' | 'maintenanceFound' | 'close'> {
   readonly primary: Source
-  readonly replica: Replica | undefined
+  readonly reading: Reader
+  readonly pools: Pools
   readonly epochs: Epochs
 }
 
-function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opened }: Parts): Storage {
+function storageOf(catalog: Catalog, { primary, reading, pools, epochs, close, ...opened }: Parts): Storage {
   const { database } = primary
   const context = sqlContext({ catalog, dialect: postgres, epochs, tagSecret: opened.cursorSecret })
-  const reading = replica === undefined ? only(primary) : replica.read.bind(replica)
   const readHorizon = horizonReader(database)
+  const runner: Runner = { read: (start) => database.readPipelined(start), write: database.write }
   let closing = false
   const background = backgroundOf(context, {
     read: (start) => database.read(start),
@@ -114,7 +128,7 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
       const from = { caller: requester?.callerId, abandoned: requester?.abandoned?.() }
       if ((plan.kind === 'read-record' || plan.kind === 'read-page') && isIncluding(plan)) {
         return reading(({ database, memory, ready }) => {
-          const read = () => readIncluding(context, { ...memory, clocks: new Map() }, plan)
+          const read = () => readAnew(context, { ...memory, clocks: new Map() }, plan)
           return database.readSlow(read, { ...from, ready, isSnapshot: true })
         })
       }
@@ -141,6 +155,8 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
         isolation,
         isRepeatable: 'idempotency' in plan && plan.idempotency !== undefined,
       })
+      // A tenant was perhaps deleted.
+      if (plan.resource === tenantsIn(catalog)) pools.missing++
       return isFinal(written) ? written : finishLarge({ context, runner: database, background }, plan, written)
     },
     load(plans, whenRefused) {
@@ -159,9 +175,14 @@ function storageOf(catalog: Catalog, { primary, replica, epochs, close, ...opene
       )
     },
     events: eventsOf(context, database, readHorizon),
-    deliveries: deliveryStore(context, { read: (start) => database.readPipelined(start), write: database.write }),
+    deliveries: deliveryStore(context, runner),
     jobs: jobStore(context, database, background, () => closing),
-    keys: keyStore(context, { read: (start) => database.readPipelined(start), write: database.write }),
+    keys: keyStore(context, runner),
+    tenants: tenantStore(context, runner, {
+      // Another server may delete a tenant, whose schema statements then find missing.
+      state: () => `${pools.missing} ${Math.trunc(performance.now() / namesKept)}`,
+      keeps: (entry) => entry?.state === 'active',
+    }),
     purgeClock: purgeClockStore(database),
     maintenance: maintenanceStore({ read: (start) => database.readPriority(start), write: database.write }),
     ping: () => database.ping(),
@@ -207,7 +228,7 @@ function horizonReader(database: Database): () => Promise<number> {
   }
 }
 
-function only(source: Source): Replica['read'] {
+function only(source: Source): Reader {
   return (work) => work(source)
 }
 

@@ -1,7 +1,7 @@
 /** Small catalogs for the tests of tables and migrations. */
 
 import { completeKeywords } from 'resourced-contract/model/keywords'
-import { limitDefaults } from 'resourced-contract/model/limits'
+import { completeLimits } from 'resourced-contract/model/limits'
 import { type Catalog, type Field, type FieldType, type Resource, withIndexes } from 'resourced-contract/model/resource'
 
 /** A field of a test: its type, and options that differ from the defaults. */
@@ -86,22 +86,7 @@ export function catalogFixture(...resources: readonly Resource[]): Catalog {
     system: new Map(),
     versions: new Map(),
     authorize: undefined,
-    limits: {
-      pageSize: { default: 20, max: 100 },
-      pageBytes: 4_194_304,
-      include: limitDefaults.include,
-      readTime: 10_000,
-      authorizeTime: 5_000,
-      functionTime: 30_000,
-      bodyBytes: 1_048_576,
-      bodyMembers: 20_000,
-      patchOperations: 1_000,
-      bulk: 1_000,
-      errors: 100,
-      exports: limitDefaults.exports,
-      events: { retention: 604_800_000, streams: 20 },
-      rate: { caller: { most: 600, window: 60 }, address: { most: 60, window: 60 }, actions: new Map() },
-      keys: { perSubject: 100, lastingRoles: [] },
-    },
+    tenants: undefined,
+    limits: completeLimits(),
   }
 }

@@ -2,9 +2,9 @@
 
 import { hash } from 'node:crypto'
 import { fieldOfName } from 'resourced-contract/model/members'
-import { recordedNames } from 'resourced-contract/model/recorded'
-import { type Field, isFolded, type Resource } from 'resourced-contract/model/resource'
+import { type Field, isFolded, isHistory, type Resource, recordedNames } from 'resourced-contract/model/resource'
 import sql, { raw, type Sql } from 'sql-template-tag'
+import type { Bound } from '../transaction.ts'
 
 /** The type of a column; each engine has its own name for it. */
 export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'json'
@@ -23,7 +23,6 @@ export interface Column {
   readonly role: 'value' | Derivation
 }
 
-/** The type of the column of a field. */
 export const columnTypes: Readonly<Record<Field['type'], ColumnType>> = {
   string: 'text',
   integer: 'integer',
@@ -143,8 +142,31 @@ export function tableSql(collection: string): Sql {
 }
 
 /** The position of a row by its id; null where there is none. */
-export function positionSql({ name }: Resource, id: string | number | boolean): Sql {
-  return sql`(select found._row from ${tableSql(name)} found where found.id = ${id})`
+export function positionSql(resource: Resource, id: string | number | boolean): Sql {
+  const which = hasIdSql(resource, (of) => of(String(id)))
+  return sql`(select _row from ${tableSql(resource.name)} found where ${which})`
+}
+
+/**
+ * The condition that a row has an id.
+ *
+ * @param bound binds what is made of the id
+ */
+export function hasIdSql(resource: Resource, bound: (of: (id: string) => Bound) => Bound): Sql {
+  const hasId = sql`id = ${bound((id) => id)}`
+  return isHistory(resource) ? sql`_row = ${bound(positionIn)} and ${hasId}` : hasId
+}
+
+/**
+ * Makes an id end with the position of its row. Revisions are found by it, so that no change has to add its id to an
+ * index.
+ */
+export function idAt(id: string, position: number): string {
+  return id.slice(0, -12) + position.toString(16).padStart(12, '0')
+}
+
+function positionIn(id: string): number {
+  return Number.parseInt(id.slice(-12), 16) || 0
 }
 
 /** The events that a removal of a record leaves. It is a constant, as the condition of the index that finds them. */

@@ -43,7 +43,7 @@ export interface Opened {
    * belongs to one read.
    */
   readonly horizon?: number
-  /** Who makes the change of the running transaction, where a resource has a history. */
+  /** Who makes the change of the running transaction, where changes are recorded. */
   readonly attribution?: Attribution
 }
 

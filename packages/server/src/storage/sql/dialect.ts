@@ -95,7 +95,7 @@ export interface NextNumber {
   take(where: Sql): Sql
 }
 
-/** The origin of a change (HIS-1); `null`: unknown, or the server. */
+/** The origin of a change (EVT-3, HIS-1); `null`: unknown, or the server. */
 export interface Attribution {
   /** The id of the caller. */
   readonly caller: string | null
@@ -128,7 +128,7 @@ export interface Dialect {
   readonly types: Readonly<Record<ColumnSpec['type'], string>>
   /** A column's definition, as `create table` and `add column` take it. */
   readonly columnDefinition: (column: ColumnSpec) => string
-  readonly createTable: (table: TableSpec) => string
+  readonly createTable: (table: Pick<TableSpec, 'name' | 'columns' | 'search'>) => string
   /** The stored value of a field; `null` if it has none. */
   readonly store: (value: unknown, holds: Held) => unknown
 
@@ -146,6 +146,8 @@ export interface Dialect {
   isInSubquery(column: Sql, select: Sql): Sql
   /** The texts of a JSON array, as a table with the column `value`. */
   elements(list: Sql, alias: string): Sql
+  /** A whole number below 2 ** 51 that depends on an id and a number, without a pattern. */
+  tagOffset(id: Sql, seed: number): Sql
   /** At the end of a subquery: keeps the planner from turning it into a join (an optimization fence). */
   readonly fence: Sql
   /** The same expression, for which the planner uses no index. */
@@ -216,6 +218,8 @@ export interface Dialect {
   summaryTriggers(table: string, specs: readonly SummarySpec[]): readonly TableTrigger[]
   /** The triggers of a table that keep the sums of its records in other tables. */
   totalTriggers(table: string, specs: readonly TotalSpec[]): readonly TableTrigger[]
+  /** The triggers of the tenants of an operators' database (TEN-3). */
+  readonly tenantTriggers: readonly TableTrigger[]
   /**
    * Takes the slots of kept figures that no running transaction has, and selects them as `slot`; `undefined` where one
    * writer has the database, whose triggers delete the figures of empty groups.

@@ -2,7 +2,9 @@
  * What events contain of a record (`data`, EVT-3): values of the columns of its row, by the names of the columns.
  * Triggers write them (`Dialect.eventTriggers`), and `Dialect.snapshotSource` reads them back.
  */
-import { comparedByFields, comparedFields, type Resource } from 'resourced-contract/model/resource'
+import { ruleFields, simpleRules } from 'resourced-contract/model/access-rules'
+import type { AccessRule } from 'resourced-contract/model/declaration'
+import type { Resource } from 'resourced-contract/model/resource'
 import { columnsOf, type SnapshotColumn, snapshotTimestamps } from './columns.ts'
 
 /** What events contain of the rows of a table. */
@@ -23,9 +25,16 @@ export function eventSpecOf(resource: Resource): EventSpec | undefined {
   const hasHistory = resource.history !== undefined
   if (!resource.events && !hasHistory) return undefined
   const rules = ['read', 'readDeleted', ...(hasHistory ? (['readHistory'] as const) : [])] as const
-  const compared = comparedFields(resource, rules)
+  const { access, fieldAccess, owner } = resource
+  const compared = comparedBy(
+    rules.flatMap((action) => access[action]),
+    owner,
+  )
   const isCompared = (name: string) => compared === 'all' || compared.has(name)
-  const byFields = comparedByFields(resource)
+  const byFields = comparedBy(
+    [...(fieldAccess?.values() ?? [])].flatMap(({ read }) => read ?? []),
+    owner,
+  )
   const isNeeded = (name: string) => isCompared(name) || byFields === 'all' || byFields.has(name)
   const declared = columnsOf(resource).filter(({ field, role }) => {
     // Conditions of functions name no writeOnly field.
@@ -41,6 +50,14 @@ export function eventSpecOf(resource: Resource): EventSpec | undefined {
     kept: columns.filter(({ name }) => isCompared(named(name))).map(plain),
     isSoft: resource.deletion.variant === 'soft',
   }
+}
+
+/** The fields that some rules compare, system fields too; `all` where a rule is a function. */
+function comparedBy(given: readonly AccessRule[], owner: string | undefined): ReadonlySet<string> | 'all' {
+  const rules = simpleRules(given)
+  if (rules.some((rule) => typeof rule === 'function')) return 'all'
+  const owners = owner !== undefined && rules.includes('owner') ? [owner] : []
+  return new Set([...owners, ...rules.flatMap(ruleFields)])
 }
 
 /** The kind of a revision that a trigger writes for a change, and of the state before one. */

@@ -6,8 +6,8 @@
  */
 
 import { always, type Position, type Scalar, type SortTerm } from 'resourced-contract/model/predicate'
-import { relevance } from 'resourced-contract/model/relevance'
 import type { Resource } from 'resourced-contract/model/resource'
+import { relevance } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { type ColumnType, columnSql, columnsOf, comparisonColumn, positionSql, tableSql } from './columns.ts'
 import { liveSql, type PredicateContext, predicateSql } from './predicate.ts'

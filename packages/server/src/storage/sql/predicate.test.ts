@@ -26,8 +26,7 @@ import { columnsOf, tableSql } from './columns.ts'
 import { sqlContext } from './context.ts'
 import { after } from './operators.ts'
 import { liveSql, type PredicateContext, predicateSql } from './predicate.ts'
-import { predicateDigest } from './predicate-digest.ts'
-import { boundOf, grantsDigest, searchWords } from './records.ts'
+import { boundOf, grantsDigest, predicateDigest, searchWords } from './records.ts'
 import { openTables } from './statements.fixture.ts'
 
 const fields = {

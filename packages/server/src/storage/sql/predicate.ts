@@ -12,8 +12,8 @@ import {
   linkOf,
   type Predicate,
 } from 'resourced-contract/model/predicate'
-import { isHistory } from 'resourced-contract/model/recorded'
 import type { Resource } from 'resourced-contract/model/resource'
+import { isHistory } from 'resourced-contract/model/resource'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import {
   columnSql,
@@ -29,8 +29,8 @@ import {
 } from './columns.ts'
 import type { SqlContext } from './context.ts'
 import { comparisonSql } from './operators.ts'
-import { shareLock } from './share-lock.ts'
 import { foldedSql, textSql } from './text-comparison.ts'
+import { shareLock } from './totals.ts'
 import { itemToken } from './values.ts'
 
 /**
@@ -116,6 +116,8 @@ export function liveSql(
 }
 
 function liveRowsSql(context: PredicateContext, rows: Rows, predicate: Predicate): Sql {
+  // Events and revisions are always live: without the condition, their indexes alone can count them.
+  if (rows.resource.order === 'by-position') return conditionSql(context, rows, predicate)
   const live = sql`${raw(rows.alias)}.deleted_at is null`
   if (predicate.kind === 'always') return live
   if (predicate.kind !== 'or') return sql`${live} and ${conditionSql(context, rows, predicate)}`

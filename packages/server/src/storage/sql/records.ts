@@ -4,8 +4,15 @@ import { type FieldGrants, grantOf, recordedGrants } from 'resourced-contract/mo
 import { jsonText } from 'resourced-contract/model/json/json-text'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import type { Predicate } from 'resourced-contract/model/predicate'
-import { isHistory, isRecordedIn, recordedNames } from 'resourced-contract/model/recorded'
-import { type RecordValues, type Resource, resourceInVersion, storedResource } from 'resourced-contract/model/resource'
+import {
+  isHistory,
+  isRecordedIn,
+  type RecordValues,
+  type Resource,
+  recordedNames,
+  resourceInVersion,
+  storedResource,
+} from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Bound, Row } from '../transaction.ts'
 import {
@@ -19,7 +26,7 @@ import {
   subject,
   tableSql,
 } from './columns.ts'
-import type { Epochs, SqlContext } from './context.ts'
+import type { Opened, SqlContext } from './context.ts'
 import { type PredicateContext, predicateSql } from './predicate.ts'
 import { derivedOf, indexText } from './values.ts'
 
@@ -46,15 +53,22 @@ export function searchWords(resource: Resource, record: RecordValues): string {
   return indexText(indexed, stored)
 }
 
-/** The revision of a row as clients see it. */
-export function revisionSql({ epochs }: { readonly epochs?: Epochs }, collection: string): Sql {
+/**
+ * The revision of a row as clients see it. With tenants it depends on the record and its database: no entity tag fits
+ * another record or another tenant, not even a copy of the record in another database (TEN-2).
+ */
+export function revisionSql({ catalog, dialect, epochs, tagSecret }: Opened, collection: string): Sql {
   const epoch = epochs?.get(collection)
-  return raw(epoch === undefined ? '_revision' : `(_revision + ${epoch})`)
+  const revision = raw(epoch === undefined ? '_revision' : `(_revision + ${epoch})`)
+  if (catalog.tenants === undefined || tagSecret === undefined) return revision
+  const seed = Buffer.from(tagSecret).readUIntBE(0, 6)
+  return sql`(${revision} + ${dialect.tagOffset(sql`id`, seed)})`
 }
 
 /** The column of a select that gives the revision as `_revision`. */
-export function revisionColumn(opened: { readonly epochs?: Epochs }, collection: string): Sql {
-  return opened.epochs?.has(collection) ? sql`${revisionSql(opened, collection)} as _revision` : raw('_revision')
+export function revisionColumn(opened: Opened, collection: string): Sql {
+  const isStored = opened.catalog.tenants === undefined && !opened.epochs?.has(collection)
+  return isStored ? raw('_revision') : sql`${revisionSql(opened, collection)} as _revision`
 }
 
 const noFields: ReadonlySet<string> = new Set()
@@ -264,16 +278,28 @@ export function withheldNames(text: unknown): ReadonlySet<string> {
   )
 }
 
-const grantDigests = new WeakMap<FieldGrants, string>()
+const digests = new WeakMap<object, string>()
 
-/** The digest of grants, as a part of cache keys; empty where there are none. It begins with a blank. */
-export function grantsDigest(grants: FieldGrants | undefined): string {
-  if (grants === undefined) return ''
-  const known = grantDigests.get(grants)
+/**
+ * The digest of data that never changes, as a part of cache keys. It is made once for each object, by a cryptographic
+ * hash, so that no caller can write two filters with one digest.
+ */
+export function digestOf(data: object): string {
+  const known = digests.get(data)
   if (known !== undefined) return known
-  const digest = ` ${hash('sha256', exactText(grants), 'base64url').slice(0, 22)}`
-  grantDigests.set(grants, digest)
+  const digest = hash('sha256', exactText(data), 'base64url').slice(0, 22)
+  digests.set(data, digest)
   return digest
+}
+
+/** The digest of a predicate; empty for `always`. */
+export function predicateDigest(predicate: Predicate): string {
+  return predicate.kind === 'always' ? '' : digestOf(predicate)
+}
+
+/** The digest of grants; empty where there are none. It begins with a blank. */
+export function grantsDigest(grants: FieldGrants | undefined): string {
+  return grants === undefined ? '' : ` ${digestOf(grants)}`
 }
 
 /** The name of a resource, qualified by its version if that is an older one, as a part of cache keys. */

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import type { Condition } from 'resourced-contract/model/declaration'
 import { sqlite } from '../sqlite/dialect.ts'
 import { catalogFixture, resourceFixture } from './catalog.fixture.ts'
-import { indexPrefix, tablesFor } from './tables.ts'
+import { tablesFor } from './system-tables.ts'
+import { indexPrefix } from './tables.ts'
 
 const none = { create: [], update: [], delete: [], restore: [], readDeleted: [], readHistory: [] }
 

@@ -1,11 +1,8 @@
-/**
- * Tables, columns and indexes as data, independent of the engine, and those that a database should hold for a catalog:
- * the tables of the system, and one for each resource.
- */
+/** Tables, columns and indexes as data, independent of the engine, and those of the resources of a catalog. */
 import { createHash } from 'node:crypto'
-import { eventCollections, historyCollection } from 'resourced-contract/model/names'
-import { isHistory } from 'resourced-contract/model/recorded'
+import { historyCollection } from 'resourced-contract/model/names'
 import type { Catalog, Field, FieldType, Resource } from 'resourced-contract/model/resource'
+import { isHistory } from 'resourced-contract/model/resource'
 import {
   type ColumnType,
   columnsOf,
@@ -18,7 +15,7 @@ import {
   isRemoval,
 } from './columns.ts'
 import { type EventSpec, eventSpecOf } from './event-columns.ts'
-import { figureKey, groupColumns, type SummarySpec, summariesTable, summarySpecsOf } from './kept-summaries.ts'
+import { type SummarySpec, summarySpecsOf } from './kept-summaries.ts'
 import { type TotalSpec, totalSpecsOf } from './totals.ts'
 import type { Derived } from './values.ts'
 
@@ -39,7 +36,6 @@ export function typeOfHeld(held: Held): ColumnType {
   return columnTypes[held.startsWith('decimal') ? 'decimal' : (held as FieldType)]
 }
 
-/** A column. */
 export interface ColumnSpec {
   readonly name: string
   /** `bytes`: in tables of the system only. */
@@ -75,7 +71,6 @@ export interface SearchSpec extends IndexedColumns {
   readonly table: string
 }
 
-/** A table. */
 export interface TableSpec {
   readonly name: string
   readonly kind: 'resource' | 'system'
@@ -115,7 +110,7 @@ export function indexPrefix(table: string): string {
 }
 
 /** An index. Its name contains a hash of its definition, so that a changed definition is another index. */
-function index(
+export function index(
   columns: readonly ColumnSpec[],
   table: string,
   names: readonly string[],
@@ -172,25 +167,6 @@ export interface ResourceTable
   readonly declaredIndexes: readonly Pick<IndexSpec, 'columns' | 'unique'>[]
   /** Whether its rows are read in the order of their numbers, and are never deleted records. */
   readonly isByPosition: boolean
-}
-
-/** All tables for a catalog: those of the system, then one for each resource. */
-export function tablesFor(catalog: Catalog, layout: Layout): TableSpec[] {
-  return layOut(resourceTables(catalog), layout)
-}
-
-/** The tables of the system, then these, as an engine has them. */
-export function layOut(resources: readonly ResourceTable[], layout: Layout): TableSpec[] {
-  const hasEvents = eventCollections.every((name) => resources.some((table) => table.name === name))
-  const hasSequences = resources.some(({ columns }) => columns.some(({ sequence }) => sequence !== undefined))
-  const hasSummaries = resources.some(({ summaries }) => summaries.length > 0)
-  const optional = [
-    ...(hasEvents ? eventTables : []),
-    ...(hasSequences ? [counters] : []),
-    ...(hasSummaries ? [keptSummaries()] : []),
-  ]
-  const tables = [...systemTables(layout), ...optional]
-  return [...tables, ...resources.map((table) => tableFor(table, layout))]
 }
 
 /** The tables of a catalog's resources. */
@@ -262,16 +238,19 @@ export function searchOf(table: string, indexed: IndexedColumns): SearchSpec | u
   return indexed.columns.length > 0 ? { name: searchTable(table), table, ...indexed } : undefined
 }
 
-function tableFor(table: ResourceTable, layout: Layout): TableSpec {
-  const { name, columns, declaredIndexes, search, events, summaries, totals } = table
-  if (table.isByPosition) {
-    const made = [{ columns: ['id'], unique: true }, ...declaredIndexes]
+export function tableFor(table: ResourceTable, layout: Layout): TableSpec {
+  const { declaredIndexes, isByPosition, ...rest } = table
+  const { name, columns } = rest
+  if (isByPosition) {
+    // A revision is found by the position in its id (`idAt`).
+    const byId = name === historyCollection ? [] : [{ columns: ['id'], unique: true }]
+    const made = [...byId, ...declaredIndexes]
     const indexes = made.map((each) => index(columns, name, each.columns, each.unique, 'everything'))
     if (name === historyCollection) {
       const ofRecord = ['record_id', 'collection', 'created_at', ...(layout.indexesRowNumber ? ['_row'] : [])]
       indexes.push(index(columns, name, ofRecord, false, 'everything'))
     } else indexes.push(index(columns, name, ['kind'], false, 'removal'))
-    return { name, kind: 'resource', columns, indexes, search, events, summaries, totals }
+    return { ...rest, kind: 'resource', indexes }
   }
   const made = [
     index(columns, name, ['id'], true, 'everything'),
@@ -280,159 +259,5 @@ function tableFor(table: ResourceTable, layout: Layout): TableSpec {
     index(columns, name, ['deleted_at'], false, 'deleted'),
   ]
   const indexes = [...new Map(made.map((each) => [each.name, each])).values()]
-  return { name, kind: 'resource', columns, indexes, search, events, summaries, totals }
-}
-
-/** Properties of the database as a whole, by key: the last migrated shape, the secret of cursors. */
-const meta = system('resourced_meta', [column('key', 'string', 'primary key'), column('value', 'string', 'not null')])
-
-/**
- * One row for each resource: its newest revision and the exact numbers of live records and of deleted, retained ones.
- * With slots, the sum of its rows counts, and transactions update different rows.
- */
-function clocks({ clockSlots }: Layout): TableSpec {
-  const numbers = ['revision', 'live', 'deleted'].map((name) => column(name, 'integer', 'not null'))
-  if (clockSlots === 1) return system('resourced_clocks', [column('collection', 'string', 'primary key'), ...numbers])
-  const columns = [column('collection', 'string', 'not null'), column('slot', 'integer', 'not null'), ...numbers]
-  const slot = index(columns, 'resourced_clocks', ['collection', 'slot'], true, 'everything')
-  return { ...system('resourced_clocks', columns), indexes: [slot] }
-}
-
-/**
- * The hashes of API keys (AUT-2). The keys are records; their hashes are in a table of their own, so that no query of
- * records can reach them.
- */
-const keyHashes = system('resourced_key_hashes', [
-  column('key', 'string', 'primary key'),
-  column('hash', 'string', 'unique not null'),
-])
-
-/** The first responses to requests with an idempotency key (MET-9). `created_at` is in milliseconds. */
-const idempotency = system(
-  'resourced_idempotency',
-  [
-    column('scope', 'string', 'primary key'),
-    column('fingerprint', 'string', 'not null'),
-    column('outcome', 'json', 'not null'),
-    column('created_at', 'integer', 'not null'),
-  ],
-  ['created_at'],
-)
-
-/** The internal state of unfinished jobs, and which server has claimed them until when (JOB-3, JOB-5). */
-const work = system(
-  'resourced_work',
-  [
-    column('job', 'string', 'primary key'),
-    column('task', 'string', 'not null'),
-    column('state', 'json', 'not null'),
-    column('server', 'string', 'none'),
-    column('until', 'integer', 'none'),
-  ],
-  ['task'],
-)
-
-/**
- * Records that a job has still to process, in order, by id. The id of a record that it has changed is followed by the
- * values that it has replaced (BLK-3).
- */
-function queue({ indexesRowNumber }: Layout): TableSpec {
-  const columns = [
-    column('_row', 'integer', 'row'),
-    column('job', 'string', 'not null'),
-    column('collection', 'string', 'not null'),
-    column('record', 'string', 'not null'),
-  ]
-  const byJob = index(columns, 'resourced_queue', indexesRowNumber ? ['job', '_row'] : ['job'], false, 'everything')
-  return { ...system('resourced_queue', columns), indexes: [byJob] }
-}
-
-/** The last number of each sequence (RES-16), for each value of the field that it is numbered by. */
-export const counters = system('resourced_counters', [
-  column('name', 'string', 'primary key'),
-  column('last', 'integer', 'not null'),
-])
-
-/** The figures of kept summaries (SUM-3): a row for each group, figure and slot. `total` has the digits of a sum. */
-function keptSummaries(): TableSpec {
-  const columns = [
-    ...['summary', ...groupColumns, 'figure'].map((name) => column(name, 'string', 'not null')),
-    column('slot', 'integer', 'not null'),
-    // Never null: SQLite keeps copies of pages where a constraint may fail in a trigger.
-    column('count', 'integer', 'none'),
-    column('total', 'string', 'none'),
-  ]
-  const byKey = index(columns, summariesTable, figureKey, true, 'everything')
-  return { ...system(summariesTable, columns), indexes: [byKey] }
-}
-
-/** The files of exports in pieces, by the offset of each piece, where the database stores them (JOB-6). */
-function pieces(): TableSpec {
-  const columns: ColumnSpec[] = [
-    column('job', 'string', 'not null'),
-    column('start', 'integer', 'not null'),
-    { ...column('content', 'string', 'not null'), type: 'bytes' },
-  ]
-  const inOrder = index(columns, 'resourced_pieces', ['job', 'start'], true, 'everything')
-  return { ...system('resourced_pieces', columns), indexes: [inOrder] }
-}
-
-/**
- * Who gets events: webhooks and functions, each with the position up to which events have deliveries. `active`: 1, 0
- * where it is turned off, -1 where it was deleted. `kinds`, JSON as text, belongs to functions (EVT-12); `secrets` and
- * `caller` belong to webhooks (EVT-8).
- */
-const consumers = system('resourced_consumers', [
-  column('name', 'string', 'primary key'),
-  column('webhook', 'string', 'none'),
-  column('position', 'integer', 'not null'),
-  column('active', 'integer', 'not null'),
-  column('kinds', 'string', 'none'),
-  column('secrets', 'json', 'none'),
-  column('caller', 'json', 'none'),
-])
-
-/**
- * Deliveries that are pending (EVT-9). `due`: when the next attempt is made, or that of a server ends, in milliseconds;
- * null where an earlier delivery of the record is pending.
- */
-function pendingDeliveries(): TableSpec {
-  const columns = [
-    column('delivery', 'string', 'primary key'),
-    column('consumer', 'string', 'not null'),
-    column('record', 'string', 'not null'),
-    column('turn', 'integer', 'not null'),
-    column('position', 'integer', 'not null'),
-    column('attempts', 'integer', 'not null'),
-    column('first_at', 'integer', 'none'),
-    column('due', 'integer', 'none'),
-    column('server', 'string', 'none'),
-  ]
-  const name = 'resourced_deliveries'
-  const indexOf = (names: readonly string[]) => index(columns, name, names, false, 'everything')
-  const indexes = [indexOf(['consumer', 'due']), indexOf(['consumer', 'record', 'turn'])]
-  return { ...system(name, columns), indexes }
-}
-
-/** The system's tables of an interface with events. */
-const eventTables = [consumers, pendingDeliveries()]
-
-/** The system's tables, in the order of their creation. */
-export function systemTables(layout: Layout): TableSpec[] {
-  const tables = [meta, clocks(layout), keyHashes, idempotency, work, queue(layout)]
-  return layout.storesExports ? [...tables, pieces()] : tables
-}
-
-function system(name: string, columns: readonly ColumnSpec[], indexed: readonly string[] = []): TableSpec {
-  const indexes = indexed.map((each) => index(columns, name, [each], false, 'everything'))
-  return { name, kind: 'system', columns, indexes, search: undefined, events: undefined, summaries: [], totals: [] }
-}
-
-const asInBackups: Layout = { clockSlots: 1, indexesRowNumber: false, storesExports: true }
-/** All tables that the system can have, as backups have them. */
-export const allSystemTables = [...systemTables(asInBackups), ...eventTables, counters, keptSummaries()]
-
-/** Whether a table belongs to the system: its rows are no records. */
-export function isSystemTable(name: string): boolean {
-  return allSystemTables.some((table) => table.name === name)
+  return { ...rest, kind: 'resource', indexes }
 }

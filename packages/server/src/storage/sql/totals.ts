@@ -4,6 +4,7 @@
  */
 import type { Catalog, Field, Resource } from 'resourced-contract/model/resource'
 import { fault, issue } from 'resourced-contract/spec/faults'
+import type { Sql } from 'sql-template-tag'
 import { comparisonColumn } from './columns.ts'
 
 /** A sum as tables have it: plain data. */
@@ -44,4 +45,15 @@ export function boundOfTotal({ scale, precision }: Pick<TotalSpec, 'scale' | 'pr
 /** The refusal of a change that would make a sum too large. */
 export function totalTooLarge(amount: string): Error {
   return fault('CONFLICT', { errors: [issue('totalRange', { pointer: `/${amount}` })] })
+}
+
+/**
+ * Keeps others from changing a record that is referred to, as text at the end of a select. A record that holds a sum of
+ * those that refer to it changes with them: two transactions that shared its lock would wait for each other.
+ */
+export function shareLock(
+  { lock }: { readonly lock: Readonly<Record<'share' | 'update', Sql>> },
+  { fields }: Resource,
+): Sql {
+  return fields.some(({ sumOf }) => sumOf !== undefined) ? lock.update : lock.share
 }

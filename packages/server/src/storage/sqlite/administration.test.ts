@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import { uuidv7 } from 'uuidv7'
-import { migrateSqlite, openSqliteMaintenance } from './administration.ts'
+import { migrateSqlite, openSqliteMaintenance, sqliteAdministration } from './administration.ts'
 import { all } from './migrate.fixture.ts'
 import { openSqlite } from './storage.ts'
 
@@ -129,4 +130,25 @@ test('the command waits for a database that another process has locked', async (
   assert.ok(performance.now() - started > 100)
   await close()
   await new Promise((resolve) => holder.once('exit', resolve))
+})
+
+test('a file that is to be moved is waited for until every connection has left it', async () => {
+  const path = await newDatabase()
+  await sqliteAdministration(path).changesEnded()
+  const [writing, reading] = [openSqlite(notes, { path }), new DatabaseSync(path, { readOnly: true })]
+  reading.prepare('select 1 from notes').all()
+  let isOver = false
+  const ended = sqliteAdministration(path)
+    .changesEnded()
+    .then(() => {
+      isOver = true
+    })
+  await sleep(300)
+  assert.equal(isOver, false)
+  reading.close()
+  await sleep(300)
+  assert.equal(isOver, false)
+  await writing.close()
+  await ended
+  await sqliteAdministration(newPath()).changesEnded()
 })

@@ -25,7 +25,7 @@ import {
 } from '../transactions/delete/work-list.ts'
 import { continueForKey } from '../transactions/idempotency.ts'
 import { stateOf } from '../transactions/rows/job-rows.ts'
-import { pendingMark } from '../transactions/rows/pending-deletions.ts'
+import { pendingMark } from '../transactions/rows/other-records.ts'
 import { type Written, writeTransaction } from '../transactions/run.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './dialect.ts'
@@ -183,7 +183,7 @@ test('MET-9: a key is in use until the deletion that its caller waits for is don
   const begin = () => {
     assert.equal(connection.run(writeTransaction(sql, bulk)).kind, 'announced')
     collect()
-    const begun = connection.run(continueForKey(bulk, beginDeletion(sql, bulk, outcome)))
+    const begun = connection.run(continueForKey(sql, bulk, beginDeletion(sql, bulk, outcome)))
     assert.equal(begun.kind, 'bulk-deleted')
   }
   begin()

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { backup, type DatabaseSync } from 'node:sqlite'
 import { eventCollections } from 'resourced-contract/model/names'
-import sql, { join, raw } from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import type {
   Administration,
   Backup,
@@ -15,21 +15,21 @@ import type {
   LongWork,
 } from '../administration/administration.ts'
 import {
+  areTemporary,
   checkJobs,
   expectedRows,
   type MoveSource,
   type MoveTarget,
   moveAll,
   moveFiles,
-  noFiles,
   restartedState,
-  temporaryKeys,
   unfinishedExports,
 } from '../move/move.ts'
 import { identifier } from '../sql/columns.ts'
-import { createIndex, isSystemTable, systemTables } from '../sql/tables.ts'
+import { isSystemTable, systemTables } from '../sql/system-tables.ts'
+import { createIndex } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
-import { readChunk, storeChunks } from '../transactions/exports.ts'
+import { readFile, storeFile } from '../transactions/exports.ts'
 import { copyDatabase, damaged, describe, existing, hashOf, readDescription, writeWhole } from './backup-file.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './dialect.ts'
@@ -42,7 +42,7 @@ import {
   isOfHelper,
   openUntrusted,
 } from './file-objects.ts'
-import { fillConnection, readerOf, sqliteSource, writerOf } from './move.ts'
+import { allOf, fillConnection, readerOf, sqliteSource, writerOf } from './move.ts'
 
 /** How many pages are copied between two turns of the event loop: 4 MB, at which the copy is fastest. */
 const pagesAtATime = 1_000
@@ -59,12 +59,9 @@ export async function backUpFile(path: string, file: string, options: BackupOpti
     return await withPartial(partial, async (connection) => {
       dropObjects(connection.database, strangers)
       await checkTables(connection, options)
-      const source = { all: allOf(connection), file: readerOf(exportsFolderOf(path)) }
-      await checkJobs(source, tablesOf(connection))
+      const [file, writeFile] = [readerOf(exportsFolderOf(path)), writerInto(connection)]
+      const { files, lost } = await completeCopy(connection, { file, writeFile }, options)
       const restarted = restartExports(connection)
-      connection.all(sql`delete from resourced_meta where key in (${join(temporaryKeys)})`)
-      const target = { writeFile: writerInto(connection) }
-      const { files, lost } = hasJobs(connection) ? await moveFiles(source, target, options) : noFiles
       const omitted = strangers.filter((each) => each.text !== null && !isOfHelper(each))
       return { ...factsOf(connection, files), lost, restarted, omitted }
     })
@@ -98,10 +95,6 @@ async function copyPages(path: string, partial: string, { signal, onProgress }: 
   } finally {
     await source.close()
   }
-}
-
-function allOf(connection: Connection): MoveSource['all'] {
-  return async (statement) => connection.all(statement)
 }
 
 /**
@@ -169,13 +162,7 @@ const pieces = 'resourced_pieces'
 const piecesTable = systemTables({ ...sqlite.layout, storesExports: true }).find(({ name }) => name === pieces)!
 
 function writerInto(connection: Connection): MoveTarget['writeFile'] {
-  return async (job, content) => {
-    let start = 0
-    for await (const piece of content) {
-      connection.run(storeChunks(job, start, piece))
-      start += piece.length
-    }
-  }
+  return (job, content) => storeFile(async (piece) => connection.run(piece), job, content)
 }
 
 /** @throws StorageFault where the structure of a table is damaged */
@@ -191,14 +178,6 @@ async function checkTables(connection: Connection, { signal, onProgress }: LongW
     // Lets an interruption be handled between two tables.
     await new Promise(setImmediate)
   }
-}
-
-function tablesOf(connection: Connection): { readonly name: string }[] {
-  return connection.all(sql`select name from sqlite_schema where type = 'table'`) as never
-}
-
-function hasJobs(connection: Connection): boolean {
-  return tablesOf(connection).some(({ name }) => name === 'jobs')
 }
 
 function restartExports(connection: Connection): number {
@@ -243,7 +222,7 @@ export async function openBackup(file: string, options: BackupOptions): Promise<
     },
     open() {
       const source = sqliteSource(immutableAddress(file).href)
-      return { ...source, file: (job) => piecesOf(source.snapshot, job) }
+      return { ...source, file: piecesOf(source.snapshot) }
     },
   }
 }
@@ -283,14 +262,26 @@ function readUntrusted<T>(path: string, read: (database: DatabaseSync) => T): T 
   }
 }
 
-async function* piecesOf(connection: Connection, job: string): AsyncGenerator<Uint8Array> {
-  for (let start = 0; ; ) {
-    const piece = connection.run(readChunk(job, start))
-    if (piece === undefined) return
-    yield piece
-    start += piece.length
-  }
+function piecesOf(connection: Connection): MoveSource['file'] {
+  return (job) => readFile(async (piece) => connection.run(piece), job)
 }
+
+/** Moves the files of exports of a copied database, which forgets what is about the present of its origin only. */
+async function completeCopy(
+  connection: Connection,
+  { file, writeFile }: Pick<MoveSource, 'file'> & Pick<MoveTarget, 'writeFile'>,
+  options: BackupOptions,
+) {
+  const source = { all: allOf(connection), file }
+  const tables = connection.all(sql`select name from sqlite_schema where type = 'table'`) as { name: string }[]
+  await checkJobs(source, tables)
+  connection.all(sql`delete from resourced_meta where ${areTemporary}`)
+  if (options.renewsSecrets === true) connection.all(forgetSecret)
+  return moveFiles(source, { writeFile }, tables, options)
+}
+
+/** The next start makes another one. */
+const forgetSecret = sql`delete from resourced_meta where key = 'cursor_secret'`
 
 /**
  * Restores a backup page by page to a SQLite file that does not exist.
@@ -317,11 +308,8 @@ export async function restoreFile(
     const connection = new Connection(partial, { log: 'none' })
     try {
       dropObjects(connection.database, foreign)
-      connection.all(sql`delete from resourced_meta where key in (${join(temporaryKeys)})`)
-      const source = { all: allOf(connection), file: (job: string) => piecesOf(connection, job) }
-      const target = { writeFile: writerOf(exportsFolderOf(path)) }
-      await checkJobs(source, tablesOf(connection))
-      const { lost } = hasJobs(connection) ? await moveFiles(source, target, options) : noFiles
+      const [file, writeFile] = [piecesOf(connection), writerOf(exportsFolderOf(path))]
+      const { lost } = await completeCopy(connection, { file, writeFile }, options)
       connection.database.exec(`drop table ${pieces}`)
       return { description, lost, restarted: connection.all(unfinishedExports).length, omitted: [] }
     } finally {
@@ -348,7 +336,9 @@ export async function restoreRows(
     const { lost, restarted } = await fill(schema, async (target) => {
       // After the check that the database is empty, which takes no time.
       await backup.verify()
-      return await moveAll(source, target, { schema, ...moving(options, expected) })
+      const moved = await moveAll(source, target, { schema, ...moving(options, expected) })
+      if (options.renewsSecrets === true) await target.all(forgetSecret)
+      return moved
     })
     return { description: backup.description, lost, restarted, omitted: [] }
   } finally {

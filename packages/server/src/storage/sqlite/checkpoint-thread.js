@@ -1,18 +1,22 @@
 /**
- * The thread that copies the log of a file into the file (`checkpoints.ts`). JavaScript and nothing of ours, because a
+ * The thread that copies the logs of files into the files (`checkpoints.ts`). JavaScript and nothing of ours, because a
  * thread that runs TypeScript takes 16 MB more memory.
  */
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 
-const { path, enough, mostPasses } = workerData
+const { enough, mostPasses } = workerData
 
-parentPort?.on('message', () => {
-  parentPort?.postMessage(copyLog())
+parentPort?.on('message', (path) => {
+  parentPort?.postMessage(copyLog(path))
 })
 
-/** Copies the log until few pages are left, while others read and write. Returns the message of an error. */
-function copyLog() {
+/**
+ * Copies the log until few pages are left, while others read and write. Returns the message of an error.
+ *
+ * @param {string} path
+ */
+function copyLog(path) {
   try {
     const database = new DatabaseSync(path, { timeout: 0 })
     try {

@@ -4,26 +4,30 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import sql from 'sql-template-tag'
-import { Checkpoints, threadedCopier } from './checkpoints.ts'
+import { Checkpoints, CopyThread } from './checkpoints.ts'
 import { Connection } from './connection.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-checkpoints-'))
-after(() => rmSync(folder, { recursive: true }))
+const thread = new CopyThread()
+after(async () => {
+  await thread.close()
+  rmSync(folder, { recursive: true })
+})
 let files = 0
 
 /** A file with a writer whose log a thread copies; `whileCopying` runs when it has. */
 function fileFor(context: TestContext, whileCopying = () => {}, requireFile = () => {}) {
   const file = join(folder, `${++files}.db`)
   const writer = new Connection(file, { synchronous: 'off' })
-  const copier = threadedCopier(file, requireFile)
   let copies = 0
   const copied: Promise<unknown>[] = []
   const copy = async () => {
     copies++
-    await copier.copy()
+    requireFile()
+    await thread.copy(file)
     whileCopying()
   }
-  const checkpoints = new Checkpoints(writer, { ...copier, copy: () => (copied[copies] = copy()) })
+  const checkpoints = new Checkpoints(writer, () => (copied[copies] = copy()))
   context.after(async () => {
     await checkpoints.close()
     writer.close()
@@ -95,7 +99,7 @@ test('a copy that fails is tried again, and changes go on', async (context) => {
     copies++
     throw new Error('the thread has ended')
   }
-  const checkpoints = new Checkpoints(writer, { copy, close: async () => {} })
+  const checkpoints = new Checkpoints(writer, copy)
   for (const round of [1, 2]) {
     write(30)
     checkpoints.consider()

@@ -21,109 +21,97 @@ const lookEvery = 200
 /** After so many milliseconds without a copy the thread ends, so that its memory is free. */
 const idleTime = 5_000
 
-/** Copies logs away from the event loop. */
-export interface LogCopier {
-  /** Copies nearly the whole log. */
-  copy(): Promise<unknown>
-  /** Finishes the running copy. */
-  close(): Promise<void>
-}
+/** A thread that copies logs, one after the other. It starts with the first copy. */
+export class CopyThread {
+  #thread: Worker | undefined
+  /** The copies that were asked for, in order. */
+  #copies: (() => void)[] = []
+  #idle: NodeJS.Timeout | undefined
 
-/**
- * A copier on a thread, which starts with the first copy. A copy that fails is no error: there will be another one.
- *
- * @param requireFile throws if the path does not lead to the file any more: the log must not be copied into another one
- */
-export function threadedCopier(path: string, requireFile = () => {}): LogCopier {
-  let thread: Worker | undefined
-  let copying = Promise.withResolvers<void>()
-  let idle: NodeJS.Timeout | undefined
-  const start = () => {
+  /** A copy that fails is no error: there will be another one. */
+  copy(path: string): Promise<void> {
+    clearTimeout(this.#idle)
+    this.#thread ??= this.#start()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#copies.push(resolve)
+    this.#thread.postMessage(path)
+    return promise
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#idle)
+    await this.#thread?.terminate()
+  }
+
+  #start(): Worker {
     const worker = new Worker(new URL(import.meta.resolve('#checkpoint-thread')), {
-      workerData: { path, enough: fewPages, mostPasses },
+      workerData: { enough: fewPages, mostPasses },
       resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 },
     })
     worker.unref()
     worker.on('message', () => {
-      copying.resolve()
-      idle = setTimeout(() => {
-        thread = undefined
+      this.#copies.shift()?.()
+      if (this.#copies.length > 0) return
+      this.#idle = setTimeout(() => {
+        this.#thread = undefined
         void worker.terminate()
       }, idleTime).unref()
     })
     worker.on('error', () => {})
     worker.on('exit', () => {
       // Another one may have started meanwhile.
-      if (thread !== undefined && thread !== worker) return
-      thread = undefined
-      copying.resolve()
+      if (this.#thread !== undefined && this.#thread !== worker) return
+      this.#thread = undefined
+      for (const resolve of this.#copies.splice(0)) resolve()
     })
     return worker
-  }
-  copying.resolve()
-  return {
-    copy() {
-      requireFile()
-      clearTimeout(idle)
-      thread ??= start()
-      copying = Promise.withResolvers()
-      thread.postMessage('copy')
-      return copying.promise
-    },
-    async close() {
-      thread?.ref()
-      await copying.promise
-      clearTimeout(idle)
-      await thread?.terminate()
-    },
   }
 }
 
 /** Has the log of a writer's connection copied whenever it is long. */
 export class Checkpoints {
   readonly #connection: Connection
-  readonly #copier: LogCopier
+  readonly #copyLog: () => Promise<unknown>
   #lookedAt = 0
-  #isCopying = false
+  #running: Promise<void> | undefined
+  #isClosed = false
 
-  constructor(connection: Connection, copier: LogCopier) {
+  /** @param copyLog copies nearly the whole log, away from the event loop */
+  constructor(connection: Connection, copyLog: () => Promise<unknown>) {
     this.#connection = connection
-    this.#copier = copier
+    this.#copyLog = copyLog
     // Only where the thread does not manage.
     connection.database.exec(`pragma wal_autocheckpoint = ${4 * longLog}`)
   }
 
-  /**
-   * Begins a checkpoint if the log is long. Called between commits.
-   *
-   * @param hasGrown whether another connection may have written much
-   */
-  consider(hasGrown = false): void {
+  /** Begins a checkpoint if the log is long. Called between commits. */
+  consider(): void {
     const { writes } = this.#connection
-    if (this.#isCopying || (!hasGrown && writes - this.#lookedAt < lookEvery)) return
+    if (this.#running !== undefined || this.#isClosed || writes - this.#lookedAt < lookEvery) return
     this.#lookedAt = writes
-    if (this.#remaining('noop') >= longLog) void this.#run()
+    if (this.#remaining('noop') >= longLog) void this.copy()
   }
 
   /** Copies nearly the whole log now, unless it is being copied. */
   async copy(): Promise<void> {
-    if (!this.#isCopying) await this.#run()
+    if (this.#running !== undefined || this.#isClosed) return
+    this.#running = this.#run()
+    await this.#running
+    this.#running = undefined
   }
 
+  /** Finishes the running copy. */
   async close(): Promise<void> {
-    this.#isCopying = true
-    await this.#copier.close()
+    this.#isClosed = true
+    await this.#running
   }
 
   async #run(): Promise<void> {
-    this.#isCopying = true
     try {
-      await this.#copier.copy()
+      await this.#copyLog()
       if (this.#remaining('noop') <= 2 * fewPages) this.#remaining('passive')
     } catch {
       // A disk that cannot be written fails the next change too, which reports it.
-    } finally {
-      this.#isCopying = false
     }
   }
 

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { MessageChannel } from 'node:worker_threads'
 import sql from 'sql-template-tag'
+import { openChannel } from '../threads/channel.ts'
 import type { Transaction } from '../transaction.ts'
 import { Connection, Reader } from './connection.ts'
 import { Writer } from './writer.ts'
@@ -37,7 +39,7 @@ function openWords(context: TestContext) {
     other.close()
   })
   const add = () => writer.write(addWord, () => true)
-  return { file, reader, writing, other, add, count: () => reader.run(countWords()) }
+  return { file, reader, writing, other, add, count: () => reader.run(countWords) }
 }
 
 test('all reads of one turn see one state, even if others commit meanwhile', async (context) => {
@@ -63,6 +65,25 @@ test('what arrives after a read of a timer or of an immediate sees what others c
     caller.postMessage('a request')
     assert.equal(await seen, words)
   }
+})
+
+test('a message that arrives while another is handled sees what was committed before it', async (context) => {
+  const { other, count } = openWords(context)
+  const { port1: caller, port2: server } = new MessageChannel()
+  context.after(() => caller.close())
+  const seen: unknown[] = []
+  const both = Promise.withResolvers<void>()
+  const read = () => {
+    seen.push(count())
+    if (seen.length === 2) return both.resolve()
+    other.exec("insert into words values ('theirs')")
+    // It is handled in the same turn: the event loop does not poll in between.
+    caller.postMessage([{ call: 0, name: 'read' }])
+  }
+  openChannel(server, { read })
+  caller.postMessage([{ call: 0, name: 'read' }])
+  await both.promise
+  assert.deepEqual(seen, [0, 1])
 })
 
 test('a caller that is notified of a change by this process sees it in the same turn', async (context) => {
@@ -101,7 +122,7 @@ test('a failed read fails alone: the turn ends, and the next one reads', async (
   const fails = function* (): Transaction<void> {
     yield sql`select * from nothing`
   }
-  assert.throws(() => reader.run(fails()))
+  assert.throws(() => reader.run(fails))
   assert.equal(count(), 0)
   await turn()
   assert.equal(count(), 0)
@@ -124,11 +145,11 @@ test('a database in memory clears its cache when it changes', async () => {
   connection.database.exec('create table words (word text)')
   const reader = new Reader(connection, true)
   const writer = new Writer(connection, { beforehand: () => reader.endTurn() })
-  assert.equal(reader.run(countWords()), 0)
+  assert.equal(reader.run(countWords), 0)
   reader.memory.clocks.set('words', { revision: 1, live: 0 })
   await writer.write(addWord, () => true)
   assert.equal(reader.memory.clocks.size, 0)
-  assert.equal(reader.run(countWords()), 1)
+  assert.equal(reader.run(countWords), 1)
   reader.close()
 })
 

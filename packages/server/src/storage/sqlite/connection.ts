@@ -7,6 +7,7 @@ import { performance } from 'node:perf_hooks'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import { StorageFault } from '../storage.ts'
+import { messagesReceived } from '../threads/channel.ts'
 import type { Row, Statement, Touched, Transaction } from '../transaction.ts'
 import { Memory } from '../transactions/memory.ts'
 import { addFunctions } from './dialect.ts'
@@ -23,6 +24,8 @@ export class Connection {
   writes = 0
   /** The records that statements have touched, where their owner wants to know. */
   touched: Touched[] | undefined
+  /** Whether somebody makes the changes of the running transaction (`attributing`). */
+  #isAttributed = false
   // Their shapes come from queries.
   readonly #statements = new BoundedMap<StatementSync>(500)
 
@@ -52,17 +55,23 @@ export class Connection {
 
   /** Runs one statement. */
   all(statement: Statement): Row[] {
-    const { sql, values, touches } = statement
+    const { sql, values, touches, attributes } = statement
+    if (attributes) this.#isAttributed = true
     if (!sql.startsWith('select')) this.writes++
     const rows = this.#prepare(sql).all(...(values as never[])) as Row[]
     if (touches !== undefined) this.touched?.push(touches)
     return rows
   }
 
-  /** Runs a transaction's statements; BEGIN and COMMIT are the caller's. */
-  run<T>(transaction: Transaction<T>): T {
-    forgetAttribution(this.database)
-    let step = transaction.next([])
+  /**
+   * Runs a transaction's statements; BEGIN and COMMIT are the caller's.
+   *
+   * @param first its first step, if it has begun
+   */
+  run<T>(transaction: Transaction<T>, first = transaction.next([])): T {
+    if (this.#isAttributed) forgetAttribution(this.database)
+    this.#isAttributed = false
+    let step = first
     while (step.done !== true) {
       let rows: Row[]
       try {
@@ -112,6 +121,19 @@ export class Connection {
   }
 }
 
+/** Runs work in a transaction, which is rolled back where the work throws. */
+export function inTransaction<T>(database: DatabaseSync, begin: 'begin' | 'begin immediate', work: () => T): T {
+  database.exec(begin)
+  try {
+    const result = work()
+    database.exec('commit')
+    return result
+  } catch (error) {
+    if (database.isTransaction) database.exec('rollback')
+    throw error
+  }
+}
+
 const busyCodes = new Set([5, 6])
 
 /** Whether another process holds the lock, so that a retry may succeed. */
@@ -139,44 +161,65 @@ export function toStorageFault(error: unknown): unknown {
 }
 
 /**
- * A number that grows each time the event loop has polled for what arrived, and at no other time. `NaN` in runtimes
- * that do not count this: then every read has a snapshot of its own.
+ * A number that grows each time something may have arrived: when the event loop has polled, and with each message of
+ * another thread. `NaN` in runtimes that do not count polls: then every read has a snapshot of its own.
  */
-function polls(): number {
+function arrivals(): number {
   const { loopCount = Number.NaN, events = Number.NaN } = performance.nodeTiming?.uvMetricsInfo ?? {}
-  return loopCount + events
+  return loopCount + events + messagesReceived()
 }
 
 /** Reads on a connection that only reads, or, for a database in memory, on its only connection. */
 export class Reader {
-  readonly memory = new Memory()
+  readonly memory: Memory
   readonly #connection: Connection
   readonly #isOnly: boolean
   #version: unknown
+  /** When it was read, as `arrivals` counts. */
+  #versionRead = Number.NaN
   #schema: unknown
+  /** How many changes of this process were announced. */
+  #changes = 0
   #open = false
-  /** When the snapshot was opened, as `polls` counts. */
+  /** When the snapshot was opened, as `arrivals` counts. */
   #opened = Number.NaN
 
   /**
    * @param isOnly whether this is the database's only connection: then all changes are its own, and each is announced
    * by `endTurn`
    */
-  constructor(connection: Connection, isOnly: boolean) {
+  constructor(connection: Connection, isOnly: boolean, memory = new Memory()) {
+    this.memory = memory
     this.#connection = connection
     this.#isOnly = isOnly
   }
 
-  /** Runs a reading transaction on the snapshot of this turn. */
-  run<T>(transaction: Transaction<T>): T {
+  /** Runs a reading transaction on the snapshot of this turn, which one that is answered from memory does not need. */
+  run<T>(start: () => Transaction<T>): T {
+    const state = this.state()
+    const transaction = start()
+    const first = transaction.next([])
+    if (first.done === true) return first.value
     this.begin()
-    return this.#connection.run(transaction)
+    // What was found in memory may be older than the snapshot.
+    return this.state() === state ? this.#connection.run(transaction, first) : this.#connection.run(start())
+  }
+
+  /** What the reads of this turn see: another value after each change of the database. */
+  state(): unknown {
+    if (this.#isOnly) return this.#changes
+    const now = arrivals()
+    if (this.#versionRead !== now) {
+      this.#end()
+      this.#readVersion(now)
+    }
+    return this.#version
   }
 
   /** Opens the snapshot of this turn. If the database has changed, so that its clocks must be read again, says so. */
   begin(): void {
     if (this.#isOnly) return
-    const now = polls()
+    const now = arrivals()
     if (this.#open && this.#opened === now) return
     // A timer or an immediate opened it. The request that is answered now may have arrived afterwards.
     this.#end()
@@ -185,9 +228,7 @@ export class Reader {
     this.#opened = now
     setImmediate(() => this.#end())
     try {
-      const version = this.#connection.value('pragma data_version')
-      if (version !== this.#version) this.#notice()
-      this.#version = version
+      this.#readVersion(now)
     } catch (error) {
       this.endTurn()
       throw error
@@ -199,6 +240,8 @@ export class Reader {
    * the change.
    */
   endTurn(): void {
+    this.#changes++
+    this.#versionRead = Number.NaN
     this.#end()
     this.memory.changed()
   }
@@ -206,6 +249,13 @@ export class Reader {
   close(): void {
     this.#end()
     this.#connection.close()
+  }
+
+  #readVersion(now: number): void {
+    const version = this.#connection.value('pragma data_version')
+    if (version !== this.#version) this.#notice()
+    this.#version = version
+    this.#versionRead = now
   }
 
   #notice(): void {

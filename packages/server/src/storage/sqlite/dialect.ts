@@ -1,4 +1,5 @@
 /** SQLite as a `Dialect`: its SQL for tables, conditions, search and JSON. */
+import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { numberText } from 'resourced-contract/model/json/json-text'
 import type { Scalar } from 'resourced-contract/model/predicate'
@@ -31,6 +32,7 @@ const numberFunction = 'resourced_number'
 const wordsFunction = 'resourced_has_words'
 const itemsFunction = 'resourced_has_items'
 const scoreFunction = 'resourced_score'
+const tagOffsetFunction = 'resourced_tag_offset'
 
 /** Registers the SQL functions that statements call. They belong to a connection. */
 export function addFunctions(database: DatabaseSync): void {
@@ -48,6 +50,9 @@ export function addFunctions(database: DatabaseSync): void {
   )
   database.function(scoreFunction, { deterministic: true }, (text, sought) =>
     typeof text === 'string' ? scoreOf(text, JSON.parse(String(sought))) : 0,
+  )
+  database.function(tagOffsetFunction, { deterministic: true }, (id, seed) =>
+    Number(BigInt(`0x${hash('sha256', `${id} ${seed}`).slice(0, 13)}`) >> 1n),
   )
   database.function(itemsFunction, { deterministic: true }, (json, values, all) => {
     const have = haveItems(json, JSON.parse(String(values)), all === 1)
@@ -91,6 +96,7 @@ export const sqlite: Dialect = {
   isAnyOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values.map(bind))}))`,
   isInSubquery: (column, select) => sql`${column} in (${select})`,
   elements: (list, alias) => sql`json_each(${list}) ${raw(alias)}`,
+  tagOffset: (id, seed) => sql`${raw(tagOffsetFunction)}(${id}, ${seed})`,
   fence: empty,
   fold: (column) => sql`${raw(foldFunction)}(${column})`,
   unindexed: (expression) => sql`+(${expression})`,
@@ -134,6 +140,7 @@ export const sqlite: Dialect = {
   ...sums,
   summaryTriggers,
   totalTriggers,
+  tenantTriggers: [],
   takeSlots: undefined,
   textRows: (rows, width) =>
     sql`select ${raw(Array.from({ length: width }, (_, index) => `value ->> ${index} as text${index}`).join(', '))}

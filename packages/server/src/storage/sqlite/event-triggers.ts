@@ -6,11 +6,12 @@
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { identifier, type RecordedRow, type SnapshotColumn } from '../sql/columns.ts'
+import { idAt, identifier, type RecordedRow, type SnapshotColumn } from '../sql/columns.ts'
 import type { Attribution, TableTrigger } from '../sql/dialect.ts'
 import { changeKind, type EventSpec, formerKind, timeOf } from '../sql/event-columns.ts'
 
 const idFunction = 'resourced_event_id'
+const revisionIdFunction = 'resourced_revision_id'
 const timeFunction = 'resourced_event_time'
 const attributionFunctions = {
   caller: 'resourced_change_caller',
@@ -30,13 +31,15 @@ export function forgetAttribution(database: DatabaseSync): void {
 /** Registers the aggregates that triggers call. They belong to a connection. */
 export function addEventFunctions(database: DatabaseSync): void {
   database.aggregate(idFunction, { start: null, step: () => null, result: newId })
+  const revisionId = (position: number) => idAt(newId(), position)
+  database.aggregate(revisionIdFunction, { start: 0, step: (_: number, next) => Number(next), result: revisionId })
   database.aggregate(timeFunction, { start: null, step: () => null, result: () => new Date().toISOString() })
   for (const [name, own] of Object.entries(attributionFunctions)) {
     const result = () => attributions.get(database)?.[name as keyof Attribution] ?? null
     database.aggregate(own, { start: null, step: () => null, result })
   }
-  database.function(attributeFunction, (text) => {
-    attributions.set(database, JSON.parse(String(text)) as Attribution)
+  database.function(attributeFunction, (caller, request, version) => {
+    attributions.set(database, { caller, request, version } as Attribution)
     return null
   })
 }
@@ -48,7 +51,11 @@ function newId(): string {
 }
 
 const id = `(select ${idFunction}())`
+/** The id of a new revision, which SQLite gives the next position. */
+const revisionId = `(select ${revisionIdFunction}(next) from
+  (select coalesce(max(_row), 0) + 1 as next from "revisions"))`
 const now = `(select ${timeFunction}())`
+const request = `(select ${attributionFunctions.request}())`
 
 /** JSON that gives the values back exactly: texts of JSON columns are strings. */
 function snapshot(row: 'new' | 'old', columns: readonly SnapshotColumn[]): string {
@@ -59,13 +66,21 @@ function snapshot(row: 'new' | 'old', columns: readonly SnapshotColumn[]): strin
 }
 
 /** See `Dialect.attribute`. */
-export function attribute(attribution: Attribution): Sql {
-  return sql`select ${raw(attributeFunction)}(${JSON.stringify(attribution)})`
+export function attribute({ caller, request, version }: Attribution): Sql {
+  return sql`select ${raw(attributeFunction)}(${caller}, ${request}, ${version})`
 }
 
 /** The triggers of a table. */
 export function eventTriggers(table: string, spec: EventSpec): TableTrigger[] {
   return [...(spec.hasEvents ? ofEvents(table, spec) : []), ...(spec.hasHistory ? ofHistory(table, spec) : [])]
+}
+
+/** The triggers of events as 0.1.0 made them: they did not write which request has made a change. */
+export function earlierEventTriggers(table: string, spec: EventSpec): TableTrigger[] {
+  return ofEvents(table, spec).map(({ name, definition }) => {
+    const text = definition('main').replace(', request_id', '').replace(`, ${request}`, '')
+    return { name, definition: () => text, statements: () => [text] }
+  })
 }
 
 function triggerOf(table: string, name: string, when: string, body: readonly string[]): TableTrigger {
@@ -87,10 +102,12 @@ const createdKind = "'created'"
 
 /** The values of a revision that keeps a state. Only one of a new record has none before it. */
 function revisionOf(table: string, columns: Columns, row: 'new' | 'old', kind: string, origin: string): string {
-  // The times of a record's states never go back.
-  const times = `select ${timeOf(row)} as at union all select max(created_at) ${revisionsOf(table)}`
-  const at = kind === createdKind ? timeOf(row) : `(select max(at) from (${times}))`
-  return `${id}, '${table}', ${row}.id, ${kind}, ${origin}, ${snapshot(row, columns)}, ${at}, ${at}, ${row}._revision`
+  // The times of a record's states never go back. There is mostly no later one, which the index alone shows.
+  const isLater = `created_at > ${timeOf(row)} order by created_at desc limit 1`
+  const later = `select created_at ${revisionsOf(table)} and ${isLater}`
+  const at = kind === createdKind ? timeOf(row) : `coalesce((${later}), ${timeOf(row)})`
+  const state = `${snapshot(row, columns)}, ${at}, ${timeOf(row)}, ${row}._revision`
+  return `${revisionId}, '${table}', ${row}.id, ${kind}, ${origin}, ${state}`
 }
 
 /** The values of the revision of a state before a change. */
@@ -98,8 +115,11 @@ function formerOf(table: string, columns: Columns): string {
   return revisionOf(table, columns, 'old', formerKind, 'null, null, null')
 }
 
+/** A sum of children changes a deleted record, too, which stays the same state. */
 function isUnkept(table: string): string {
-  return `old._revision is not (select _revision ${revisionsOf(table)} order by created_at desc, _row desc limit 1)`
+  const last = `select _revision, kind ${revisionsOf(table)} order by created_at desc, _row desc limit 1`
+  return `not exists (select 1 from (${last})
+    where _revision = old._revision or (old.deleted_at is not null and kind = 'deleted'))`
 }
 
 /** See `Dialect.keepState`. */
@@ -109,8 +129,8 @@ export function keepState(table: string, columns: Columns, record: string): Sql 
 }
 
 function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
-  const { caller, request, version } = attributionFunctions
-  const known = `(select ${caller}()), (select ${request}()), (select ${version}())`
+  const { caller, version } = attributionFunctions
+  const known = `(select ${caller}()), ${request}, (select ${version}())`
   // Single values: from a select that reads the same table, SQLite would first copy the row into another one.
   const kept = (kind: string) => `${revise} values (${revisionOf(table, columns, 'new', kind, known)})`
   const on = `on ${identifier(table)} for each row`
@@ -129,8 +149,8 @@ function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
 
 function ofEvents(table: string, { columns, kept, isSoft }: EventSpec): TableTrigger[] {
   const insert = (row: 'new' | 'old', kind: string, data: string, at: string, where = '') =>
-    `insert or fail into "events" (id, collection, record, kind, data, created_at, updated_at, _revision)
-      select ${id}, '${table}', ${row}.id, ${kind}, ${data}, ${at}, ${at}, 1${where}`
+    `insert or fail into "events" (id, collection, record, kind, data, request_id, created_at, updated_at, _revision)
+      select ${id}, '${table}', ${row}.id, ${kind}, ${data}, ${request}, ${at}, ${at}, 1${where}`
   const trigger = triggerOf.bind(undefined, table)
   const on = `on ${identifier(table)} for each row`
   const [live, last] = [snapshot('new', columns), snapshot('new', kept)]

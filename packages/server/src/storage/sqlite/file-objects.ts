@@ -8,10 +8,11 @@ import { identifier } from '../sql/columns.ts'
 import type { TableTrigger } from '../sql/dialect.ts'
 import { columnsFrom } from '../sql/found-tables.ts'
 import { summarizedColumns } from '../sql/kept-summaries.ts'
-import { allSystemTables, type ColumnSpec, createIndex, searchTable, type TableSpec } from '../sql/tables.ts'
+import { allSystemTables } from '../sql/system-tables.ts'
+import { type ColumnSpec, createIndex, searchTable, type TableSpec } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
 import { sqlite } from './dialect.ts'
-import { eventTriggers } from './event-triggers.ts'
+import { earlierEventTriggers, eventTriggers } from './event-triggers.ts'
 import { immutableAddress } from './file.ts'
 import { migrationDialectOf, runOn } from './migrate.ts'
 import { addParts, partNames, viewName } from './search-parts.ts'
@@ -141,17 +142,8 @@ function madeBy({ shape, tables }: FoundSchema): ReadonlyMap<string, Made> {
     // In the order of the file: migrations add columns at the end. An earlier release may have had fewer.
     const system = systemTables.get(name)
     const specs = system === undefined ? columnsFrom(columns) : columnsOf(system, columns)
-    const spec = {
-      name,
-      columns: specs,
-      kind: 'resource',
-      indexes: [],
-      search: undefined,
-      events: undefined,
-      summaries: [],
-      totals: [],
-    } as const
-    const texts = specs.length === columns.length ? [asStored(sqlite.createTable(spec))] : []
+    const text = asStored(sqlite.createTable({ name, columns: specs, search: undefined }))
+    const texts = specs.length === columns.length ? [text] : []
     made.set(name, { kind: 'table', texts, columns: namesOf(columns) })
     if (system !== undefined) continue
     for (const [part, text] of searchTexts(name)) made.set(part, { ...text, columns: nothing })
@@ -232,7 +224,8 @@ function isTrigger(object: FileObject, columns: ReadonlySet<string>): boolean {
   if (![...named].every((column) => columns.has(column))) return false
   const found = [...named].map((column) => ({ name: column, type: 'text' as const }))
   const spec = { hasEvents: true, hasHistory: true, columns: found, kept: found }
-  return [true, false].some((isSoft) => isOneOf(object, eventTriggers(table, { ...spec, isSoft })))
+  const specs = [true, false].map((isSoft) => ({ ...spec, isSoft }))
+  return specs.some((each) => isOneOf(object, [...eventTriggers(table, each), ...earlierEventTriggers(table, each)]))
 }
 
 function isOneOf({ name, text }: FileObject, triggers: readonly TableTrigger[]): boolean {

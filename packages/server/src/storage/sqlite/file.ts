@@ -1,7 +1,8 @@
 /** Database files: created for their owner only, and checked for replacement. */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { StorageFault } from '../storage.ts'
 
 /**
  * Creates an empty database file and its folders, where they do not exist. A file that SQLite creates would be readable
@@ -42,15 +43,25 @@ export function makeFolder(file: string): void {
 }
 
 /**
- * Returns a check whether the file at a path is still the same. It always passes where the system has no inode numbers.
+ * Returns a check that the file at a path is still the same. It always passes where the system has no inode numbers.
+ *
+ * @returns throws a StorageFault where another file is there
  */
-export function fileWatch(path: string): () => boolean {
+export function fileWatch(path: string): () => void {
   const look = () => statSync(path, { throwIfNoEntry: false, bigint: true })
   const first = look()
   return () => {
     const present = look()
-    return present?.ino === first?.ino && present?.dev === first?.dev
+    if (present?.ino !== first?.ino || present?.dev !== first?.dev) throw replacedFile()
   }
+}
+
+function replacedFile(): StorageFault {
+  const found = 'The file of the database was removed or replaced, so changes would be lost.'
+  const remedy =
+    'Put the file back. Or stop the server, remove or move the files beside it that end in -wal and -shm, which ' +
+    'belong to the former file, and start the server on the new one.'
+  return new StorageFault('unwritable', `${found} ${remedy}`)
 }
 
 /** The address of a file that nobody writes: SQLite then neither reads nor makes a log or a journal beside it. */
@@ -58,6 +69,16 @@ export function immutableAddress(path: string): URL {
   const address = pathToFileURL(path)
   address.searchParams.set('immutable', '1')
   return address
+}
+
+/** The file of a tenant, in a folder beside the file of the operators. */
+export function tenantFileOf(path: string, tenant: string): string {
+  return path === ':memory:' ? path : join(tenantsFolderOf(path), `${tenant}.db`)
+}
+
+/** The folder for the files of the tenants of a database. */
+export function tenantsFolderOf(path: string): string {
+  return `${path}-tenants`
 }
 
 /** The folder for the files of exports of a database. */

@@ -18,7 +18,7 @@ import { announcedFor, type WorkState } from '../transactions/delete/work-list.t
 import { continueForKey } from '../transactions/idempotency.ts'
 import { beginRestoration, restoreRecord } from '../transactions/restore.ts'
 import { stateOf } from '../transactions/rows/job-rows.ts'
-import { isBeingDeleted, pendingMark } from '../transactions/rows/pending-deletions.ts'
+import { isBeingDeleted, pendingMark } from '../transactions/rows/other-records.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './dialect.ts'
 import { openSqlite } from './storage.ts'
@@ -106,7 +106,7 @@ async function deleted(context: TestContext) {
       assert.equal(run(restoreRecord(sql, plan)).kind, 'announced')
       while (phase(restoration) === 'collect') step(restoration)
       assert.deepEqual(run(inspect(sql, plan, [], [])).issues, [])
-      return run(continueForKey(plan, beginRestoration(sql, plan)))
+      return run(continueForKey(sql, plan, beginRestoration(sql, plan)))
     },
   }
 }

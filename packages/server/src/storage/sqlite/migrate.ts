@@ -9,9 +9,11 @@ import { changeSchema, isMigrated, type Migrated, type MigrateOptions, migration
 import { convertStored, type Stored } from '../migration/convert.ts'
 import type { MigrationDialect } from '../migration/migration-dialect.ts'
 import { quoted } from '../sql/columns.ts'
-import { isSystemTable, type SearchSpec, searchTable } from '../sql/tables.ts'
+import { isSystemTable } from '../sql/system-tables.ts'
+import { type SearchSpec, searchTable } from '../sql/tables.ts'
 import { derivedOfStored, indexText } from '../sql/values.ts'
 import type { Row, Statement, Transaction } from '../transaction.ts'
+import { inTransaction } from './connection.ts'
 import { sqlite } from './dialect.ts'
 import { addParts, endOfRun, partName, partNames, partOf, partsUpTo, viewName } from './search-parts.ts'
 
@@ -32,18 +34,6 @@ export function migrate(database: DatabaseSync, catalog: Catalog, options: Migra
     const { steps } = inTransaction(database, 'begin immediate', () => runOn(database, changeSchema(migration)))
     return { steps, applied: steps.length > 0 }
   })
-}
-
-function inTransaction<T>(database: DatabaseSync, begin: string, work: () => T): T {
-  database.exec(begin)
-  try {
-    const result = work()
-    database.exec('commit')
-    return result
-  } catch (error) {
-    if (database.isTransaction) database.exec('rollback')
-    throw error
-  }
 }
 
 /** Lets the connection wait for others, and afterwards as long as it did before. */

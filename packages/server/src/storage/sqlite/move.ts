@@ -7,7 +7,7 @@ import { exportFileName } from '../../plan/export-document.ts'
 import { buildIndex, createTables } from '../migration/apply.ts'
 import { readStoredSchema, type StoredSchema } from '../migration/stored-schema.ts'
 import { insertClock } from '../migration/take-step.ts'
-import { batch, type MovedRow, type MovedTable, type MoveSource, type MoveTarget } from '../move/move.ts'
+import { type MoveSource, type MoveTarget, rowsOf } from '../move/move.ts'
 import { identifier } from '../sql/columns.ts'
 import { Connection } from './connection.ts'
 import { sqlite } from './dialect.ts'
@@ -17,7 +17,6 @@ import { migrationDialectOf } from './migrate.ts'
 
 /** A file that is read. */
 export interface SqliteSource extends MoveSource {
-  /** The connection with the snapshot. */
   readonly snapshot: Connection
 }
 
@@ -39,10 +38,10 @@ export function sqliteSource(path: string): SqliteSource {
       if (altered.length > 0) throw alteredObject(altered[0]!)
       return snapshot.run(readStoredSchema(migrationDialectOf(snapshot.database)))
     },
-    all: async (statement) => snapshot.all(statement),
-    rows: (table) => rowsOf(snapshot, table),
+    all: allOf(snapshot),
+    rows: (table) => rowsOf(allOf(snapshot), table),
     file: readerOf(exportsFolderOf(path)),
-    now: async (statement) => present.all(statement),
+    now: allOf(present),
     async close() {
       snapshot.close()
       present.close()
@@ -93,6 +92,11 @@ export async function fillConnection<T>(
   }
 }
 
+/** Runs statements on a connection. */
+export function allOf(connection: Connection): MoveSource['all'] {
+  return async (statement) => connection.all(statement)
+}
+
 /** Reads the files of exports in a folder. */
 export function readerOf(folder: string): MoveSource['file'] {
   return (job) => createReadStream(join(folder, exportFileName(job)), { highWaterMark: 262_144 })
@@ -120,7 +124,7 @@ function makeTarget(connection: Connection, schema: StoredSchema): Omit<MoveTarg
   const dialect = migrationDialectOf(database)
   const indexes = connection.run(createTables(dialect, schema))
   return {
-    all: async (statement) => connection.all(statement),
+    all: allOf(connection),
     async write({ name, columns }, rows) {
       const names = columns.map((column) => identifier(column.name)).join(', ')
       const insert = database.prepare(
@@ -136,23 +140,6 @@ function makeTarget(connection: Connection, schema: StoredSchema): Omit<MoveTarg
         await new Promise(setImmediate)
       }
     },
-    rows: (table) => rowsOf(connection, table),
+    rows: (table) => rowsOf(allOf(connection), table),
   }
-}
-
-async function* rowsOf({ database }: Connection, { name, columns }: MovedTable): AsyncGenerator<readonly MovedRow[]> {
-  const names = columns.map((column) => identifier(column.name))
-  const select = database.prepare(`select ${names.join(', ')} from ${identifier(name)} order by ${names[0]}`)
-  select.setReturnArrays(true)
-  let rows: MovedRow[] = []
-  let bytes = 0
-  for (const row of select.iterate() as Iterable<unknown> as Iterable<MovedRow>) {
-    rows.push(row)
-    for (const value of row) bytes += typeof value === 'string' ? value.length : 8
-    if (rows.length < batch.rows && bytes < batch.bytes) continue
-    yield rows
-    rows = []
-    bytes = 0
-  }
-  if (rows.length > 0) yield rows
 }

@@ -1,6 +1,6 @@
 /**
  * Threads that read what may take long (LIM-7), so that no other request waits for it. Each has a connection of its own
- * and runs one read at a time, on a new snapshot. Callers share the threads fairly.
+ * and runs one read at a time, on a new snapshot. Tenants and their callers share the threads fairly.
  */
 import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -8,15 +8,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Catalog } from 'resourced-contract/model/resource'
 import { FairTurns } from '../fair-turns.ts'
 import { type Requester, StorageFault } from '../storage.ts'
-import { Thread } from './thread.ts'
+import { CopyThread } from './checkpoints.ts'
+import { JobThread, type ReadFile, Thread } from './thread.ts'
 import { readTooLong } from './work-limit.ts'
+import { WriterTurns } from './writer-turns.ts'
 
-/** How threads read. */
-export interface ReaderOptions {
-  readonly path: string
+/** How threads read a file. */
+export interface ReaderOptions extends Required<ReadFile> {
   readonly catalog: Catalog
-  /** The secret of the entity tags of lists. */
-  readonly tagSecret: Uint8Array
+  /** The threads of all files of the catalog; left out: the file has its own. */
+  readonly pool?: ReaderPool
   /** Throws if the path does not lead to the file any more. Then it must not be opened: its log belongs to another. */
   readonly requireFile?: () => void
   /** How many milliseconds a thread has to end a stopped statement. Then another thread takes its place. */
@@ -65,25 +66,114 @@ const faults = {
   busy: () => new StorageFault('busy', 'The database is being closed.'),
 } as const
 
-/** Runs reads on threads, which start when they are needed. */
+/** Threads that all files of a catalog share. They start when they are needed. */
+export class ReaderPool {
+  /** Files share the threads fairly, and so do the callers of each. */
+  readonly turns: FairTurns
+  readonly #catalog: Catalog
+  readonly #idle: Reader[] = []
+  readonly #working = new Set<Reader>()
+  /** Threads that were replaced, and have not ended yet. */
+  #lost = 0
+  #isClosed = false
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog
+    this.turns = new FairTurns({ running: count, waiting, patience: Math.max(1_000, catalog.limits.readTime) })
+  }
+
+  /** A thread without work, if there is one. */
+  takeIdle(): Reader | undefined {
+    const reader = this.#idle.pop()
+    clearTimeout(reader?.idle)
+    // It may have ended meanwhile.
+    if (reader?.thread.isEnded === true) return this.takeIdle()
+    if (reader !== undefined) this.#working.add(reader)
+    return reader
+  }
+
+  start(): Reader {
+    const { limits } = this.#catalog
+    const stopped = new SharedArrayBuffer(4)
+    // A page, its copies, and the program.
+    const heap = 128 + Math.ceil(limits.pageBytes / 2 ** 18)
+    const thread = new Thread({ catalog: this.#catalog, reading: { stopped } }, heap)
+    const reader = { thread, stopped: new Int32Array(stopped) }
+    this.#working.add(reader)
+    return reader
+  }
+
+  /** Takes a thread back whose work is done. */
+  keep(reader: Reader): void {
+    this.#working.delete(reader)
+    if (reader.thread.isEnded) return
+    this.#idle.push(reader)
+    reader.idle = setTimeout(() => {
+      this.#idle.splice(this.#idle.indexOf(reader), 1)
+      void reader.thread.close()
+    }, idleTime).unref()
+  }
+
+  /** Gives up a thread whose statement goes on. It ends with the statement, and so does its snapshot. */
+  async replace(reader: Reader): Promise<void> {
+    this.#working.delete(reader)
+    const ended = reader.thread.terminate()
+    if (this.#lost >= count || this.#isClosed) return ended
+    this.#lost++
+    void ended.then(() => this.#lost--)
+  }
+
+  /** Closes a file that nobody reads any more. */
+  forget(file: ReadFile): void {
+    for (const { thread } of [...this.#idle, ...this.#working]) thread.forget(file)
+  }
+
+  /** Ends the threads, once their reads have ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all(this.#idle.splice(0).map(({ thread }) => thread.close()))
+  }
+}
+
+/**
+ * The threads beside a database file. Files of the same catalog can share them: few of many have work at a time. They
+ * start when they are needed, and are closed after the storages that use them.
+ */
+export class SharedThreads {
+  /** For reads of requests that may take long. */
+  readonly readers: ReaderPool
+  /** For background jobs. */
+  readonly jobs: JobThread
+  /** For checkpoints. */
+  readonly copies = new CopyThread()
+  /** Changes are made on the thread that opens the files, where their writers take turns. */
+  readonly turns = new WriterTurns()
+
+  constructor(catalog: Catalog) {
+    this.readers = new ReaderPool(catalog)
+    this.jobs = new JobThread(catalog)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.readers.close(), this.jobs.close(), this.copies.close()])
+  }
+}
+
+/** Runs reads of a file on threads. */
 export class ReaderThreads {
   readonly #options: ReaderOptions
-  readonly #turns: FairTurns
-  readonly #idle: Reader[] = []
+  readonly #pool: ReaderPool
   /** The reads that have a turn, and when their threads are free. */
   readonly #running = new Map<Read, Promise<void>>()
   /** Reads pause until it resolves. */
   #pause: Promise<void> | undefined
   /** The bytes of the log after the last pause. */
   #logged = 0
-  /** Threads that were replaced, and have not ended yet. */
-  #lost = 0
   #isClosed = false
 
   constructor(options: ReaderOptions) {
     this.#options = options
-    const { readTime } = options.catalog.limits
-    this.#turns = new FairTurns({ running: count, waiting, patience: Math.max(1_000, readTime) })
+    this.#pool = options.pool ?? new ReaderPool(options.catalog)
   }
 
   /**
@@ -104,28 +194,30 @@ export class ReaderThreads {
         this.#running.set(read, running)
         return running
       }
-      this.#turns.run(callerId, begin, signal).catch(reject)
+      const tenant = this.#options.pool === undefined ? undefined : this.#options.path
+      this.#pool.turns.run({ tenant, caller: callerId }, begin, signal).catch(reject)
     })
   }
 
-  /** Stops all reads and ends the threads. */
+  /** Stops all reads of the file, and ends its own threads. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const { stop } of this.#running.keys()) stop?.('busy')
     await Promise.allSettled([...this.#running.values(), this.#pause])
-    await Promise.all(this.#idle.splice(0).map(({ thread }) => thread.close()))
+    if (this.#options.pool === undefined) await this.#pool.close()
+    else this.#pool.forget(this.#options)
   }
 
   /** Resolves when a thread is free for the next read, which may be later than the answer to this one. */
   async #read(read: Read): Promise<void> {
-    const reader = this.#takeIdle() ?? (await this.#start())
+    const reader = await this.#take()
     if (this.#isClosed || read.signal?.aborted === true) {
-      this.#keep(reader)
+      this.#pool.keep(reader)
       throw faults[this.#isClosed ? 'busy' : 'abandoned']()
     }
     const { thread, stopped } = reader
     const { promise: free, resolve: setFree } = Promise.withResolvers<boolean>()
-    const replied = thread.ask(read.name, read.asked).then(read.resolve, read.reject)
+    const replied = thread.ask(this.#file, read.name, read.asked).then(read.resolve, read.reject)
     void replied.then(() => setFree(true))
     const { number } = thread
     let patience: NodeJS.Timeout | undefined
@@ -143,8 +235,8 @@ export class ReaderThreads {
     clearTimeout(limit)
     clearTimeout(patience)
     read.signal?.removeEventListener('abort', abandon)
-    if (isBack) this.#keep(reader)
-    else await this.#replace(thread)
+    if (isBack) this.#pool.keep(reader)
+    else await this.#pool.replace(reader)
   }
 
   /**
@@ -169,51 +261,31 @@ export class ReaderThreads {
   async #shortenLog(): Promise<void> {
     await Promise.allSettled(this.#running.values())
     this.#options.requireFile?.()
-    const reader = this.#takeIdle()
+    const reader = this.#pool.takeIdle()
     if (reader === undefined) return
     const until = performance.now() + this.#options.catalog.limits.readTime
     do {
-      await reader.thread.ask('checkpoint', undefined).catch(() => {})
+      await reader.thread.ask(this.#file, 'checkpoint', undefined).catch(() => {})
       if (!this.#isLogLong()) break
       await sleep(100)
     } while (!this.#isClosed && performance.now() < until)
     this.#logged = this.#logBytes()
-    this.#keep(reader)
+    this.#pool.keep(reader)
   }
 
-  async #start(): Promise<Reader> {
-    const { path, catalog, tagSecret, requireFile } = this.#options
-    requireFile?.()
-    const stopped = new SharedArrayBuffer(4)
-    // A page, its copies, and the program.
-    const heap = 128 + Math.ceil(catalog.limits.pageBytes / 2 ** 18)
-    const thread = new Thread({ path, catalog, reading: { tagSecret, stopped } }, heap)
+  async #take(): Promise<Reader> {
+    // A thread may open the file anew, also one that runs.
+    this.#options.requireFile?.()
+    const idle = this.#pool.takeIdle()
+    if (idle !== undefined) return idle
+    const reader = this.#pool.start()
     // The time limit counts the work of the database alone.
-    await thread.ask('ready', undefined)
-    return { thread, stopped: new Int32Array(stopped) }
+    await reader.thread.ask(this.#file, 'ready', undefined)
+    return reader
   }
 
-  /** A thread that has no work, and is not ended for that meanwhile. */
-  #takeIdle(): Reader | undefined {
-    const reader = this.#idle.pop()
-    clearTimeout(reader?.idle)
-    return reader?.thread.isEnded === true ? this.#takeIdle() : reader
-  }
-
-  #keep(reader: Reader): void {
-    if (reader.thread.isEnded) return
-    this.#idle.push(reader)
-    reader.idle = setTimeout(() => {
-      this.#idle.splice(this.#idle.indexOf(reader), 1)
-      void reader.thread.close()
-    }, idleTime).unref()
-  }
-
-  /** Gives up a thread whose statement goes on. It ends with the statement, and so does its snapshot. */
-  async #replace(thread: Thread): Promise<void> {
-    const ended = thread.terminate()
-    if (this.#lost >= count || this.#isClosed) return ended
-    this.#lost++
-    void ended.then(() => this.#lost--)
+  get #file(): ReadFile {
+    const { path, tagSecret } = this.#options
+    return { path, tagSecret }
   }
 }

@@ -97,18 +97,20 @@ export function searchSql(collection: string, alias: string, search: IndexSearch
   return sql`${raw(alias)}._row in (select "row" from ${view} where ${goesOn}words match ${match})`
 }
 
-/** Inserts the search words of records; `replaces` deletes their former words first. */
+/**
+ * Inserts the search words of records; `replaces` deletes their former words first. One row at a time: SQLite begins a
+ * savepoint for a statement that may change several rows, and a full-text index flushes at every savepoint.
+ */
 export function* indexWords(collection: string, records: readonly WordsOf[], replaces: boolean): Transaction<void> {
   const named = sql`select value from json_each(${JSON.stringify(records.map(({ id }) => id))})`
   const found = yield sql`select id, _row from ${raw(identifier(collection))} where id in (${named})`
   const rows = new Map(found.map((row) => [String(row['id']), Number(row['_row'])]))
-  const written = records.map(({ id, words }) => [rows.get(id) as number, words] as const)
-  for (const [part, alike] of Map.groupBy(written, ([row]) => partOf(row))) {
+  for (const { id, words } of records) {
+    const row = rows.get(id) as number
+    const part = partOf(row)
     const table = partSql(collection, part)
-    const former = sql`select value from json_each(${JSON.stringify(alike.map(([row]) => row))})`
-    if (replaces) yield* change(collection, part, sql`delete from ${table} where rowid in (${former})`)
-    const values = sql`select value ->> 0, value ->> 1 from json_each(${JSON.stringify(alike)})`
-    yield* change(collection, part, sql`insert into ${table} (rowid, words) ${values}`)
+    if (replaces) yield* change(collection, part, sql`delete from ${table} where rowid = ${row}`)
+    yield* change(collection, part, sql`insert into ${table} (rowid, words) values (${row}, ${words})`)
   }
 }
 

@@ -12,7 +12,7 @@ import { always, type Predicate } from 'resourced-contract/model/predicate'
 import type { Catalog } from 'resourced-contract/model/resource'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { ReadPage, ReadSummary } from '../../plan/plan.ts'
-import { plainPage, type ReadElsewhere } from '../transactions/slow-reads.ts'
+import { plainRead, type ReadElsewhere } from '../transactions/read-page.ts'
 import { ReaderThreads } from './reader-threads.ts'
 import { catalogOf, containing, creation, fill, firstPage, pageOf, patient } from './slow-reads.fixture.ts'
 import { openSqlite } from './storage.ts'
@@ -123,8 +123,8 @@ test('LIM-7: a thread ends a read that has used its processor time, however long
   const options = { path: copyOfFilled(), catalog: catalogOf(100), tagSecret: new Uint8Array(32), longest: patient }
   const threads = new ReaderThreads(options)
   context.after(() => threads.close())
-  const plan = plainPage(pageOf(options.catalog, endless()), undefined)
-  await assert.rejects(threads.run('page', plan), { kind: 'too-long' })
+  const plan = plainRead(pageOf(options.catalog, endless()), undefined)
+  await assert.rejects(threads.run('read', plan), { kind: 'too-long' })
 })
 
 test('LIM-7: a read that reaches its limit is not tried again where requests are answered', async (context) => {
@@ -173,7 +173,7 @@ test('LIM-7: a thread that does not end its statement is replaced', async (conte
   const options = { path, catalog, tagSecret: new Uint8Array(32), patience: 0, longest: 50 }
   const threads = new ReaderThreads(options)
   context.after(() => threads.close())
-  const read = (plan: ReadPage, callerId: string) => threads.run('page', plainPage(plan, undefined), { callerId })
+  const read = (plan: ReadPage, callerId: string) => threads.run('read', plainRead(plan, undefined), { callerId })
   for (let round = 0; round < 4; round++) {
     const plan = pageOf(catalog, endless())
     await Promise.all(['ann', 'bob'].map((caller) => assert.rejects(read(plan, caller), { kind: 'too-long' })))
@@ -200,7 +200,7 @@ for (const requests of [1, 4]) {
     let reads = 0
     const readOn = async (each: ReaderThreads, callerId: string) => {
       while (reads < 80) {
-        await each.run('page', plainPage(pageOf(catalog, { filter: containing(60) }), undefined), { callerId })
+        await each.run('read', plainRead(pageOf(catalog, { filter: containing(60) }), undefined), { callerId })
         reads++
         // Each change is larger than the log may grow in a tenth of all changes.
         change.run(reads, reads % 10)
@@ -221,8 +221,8 @@ test('a thread that has shortened the log does not end during a later read', { t
   context.after(() => database.close())
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const read = async () => {
-    const asked = plainPage(pageOf(catalog, { filter: containing(2) }), undefined)
-    await threads.run('page', asked)
+    const asked = plainRead(pageOf(catalog, { filter: containing(2) }), undefined)
+    await threads.run('read', asked)
     await turn()
   }
   await read()
@@ -251,9 +251,9 @@ test('closing starts no threads for reads that wait', async () => {
   const catalog = catalogOf(patient)
   const path = copyOfFilled()
   const threads = new ReaderThreads({ path, catalog, tagSecret: new Uint8Array(32) })
-  const asked = () => plainPage(pageOf(catalog, endless()), undefined)
+  const asked = () => plainRead(pageOf(catalog, endless()), undefined)
   const before = workers()
-  const reads = Array.from({ length: 5 }, () => assert.rejects(threads.run('page', asked()), { kind: 'busy' }))
+  const reads = Array.from({ length: 5 }, () => assert.rejects(threads.run('read', asked()), { kind: 'busy' }))
   await turn()
   await threads.close()
   assert.equal(workers(), before)
@@ -318,7 +318,7 @@ test('a page is the same from a thread, with its tag, and its total is remembere
   ]
   for (const over of pages) {
     const plan = pageOf(catalog, over)
-    const { outcome } = (await threads.run('page', plainPage(plan, undefined))) as ReadElsewhere
+    const { outcome } = (await threads.run('read', plainRead(plan, undefined))) as ReadElsewhere
     assert.deepEqual(await storage.run(plan), outcome)
     const tag = isPage(outcome).tag
     const ifNoneMatch = [{ opaque: tag, weak: false }]
@@ -327,8 +327,8 @@ test('a page is the same from a thread, with its tag, and its total is remembere
   }
   // A wrong total shows which total is used: the one that was given, if the collection has not changed since.
   const deep = pageOf(catalog, { filter: isTeam, page: firstPage })
-  const given = plainPage(deep, { total: { revision: records, total: 3 } })
-  assert.equal(isPage(((await threads.run('page', given)) as ReadElsewhere).outcome).total, 3)
+  const given = plainRead(deep, { total: { revision: records, total: 3 } })
+  assert.equal(isPage(((await threads.run('read', given)) as ReadElsewhere).outcome).total, 3)
 })
 
 test('a file that takes the place of an open one is not opened with the log of the other', async (context) => {

@@ -1,8 +1,9 @@
 /** A SQLite file as a storage: one connection that writes, and others that read. */
+import { existsSync } from 'node:fs'
 import { historyCollection } from 'resourced-contract/model/names'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import type { Outcome } from '../../plan/outcome.ts'
-import type { Plan, PreviewDeletion, ReadPage, ReadRecord, ReadSummary } from '../../plan/plan.ts'
+import type { Plan, PreviewDeletion, Read } from '../../plan/plan.ts'
 import { eventsFromStored } from '../../plan/plan-events.ts'
 import type { Apply } from '../migration/migration-step.ts'
 import { identifier } from '../sql/columns.ts'
@@ -17,46 +18,42 @@ import {
 } from '../storage.ts'
 import { plainPlan } from '../threads/plain-plan.ts'
 import type { Transaction } from '../transaction.ts'
+import { fewRows } from '../transactions/access-path.ts'
+import { decidersBelow } from '../transactions/delete/blockers.ts'
 import { mostInspected } from '../transactions/delete/cascade.ts'
-import { decidersBelow } from '../transactions/delete/deletion-blockers.ts'
 import { previewDeletion } from '../transactions/delete/preview.ts'
 import { purgeClockStore } from '../transactions/delete/purge.ts'
-import { deliveryStore } from '../transactions/delivery-store.ts'
 import { findEvent, readFloor, readHorizon, readMark } from '../transactions/kept-events.ts'
 import { keyStore } from '../transactions/keys.ts'
 import { finishLarge } from '../transactions/large-changes.ts'
-import { listOf } from '../transactions/list.ts'
 import { loadAll, loadSome } from '../transactions/load.ts'
 import { backgroundOf, jobStore } from '../transactions/long-work.ts'
+import { isRemembered, Memory, mostRemembered, type RememberedRead } from '../transactions/memory.ts'
 import { maintenanceStore, readOpening } from '../transactions/meta.ts'
 import { readEvents } from '../transactions/read-events.ts'
-import {
-  answerIncluding,
-  type IncludingRead,
-  isIncluding,
-  keepIncluding,
-  pageOrIncluding,
-} from '../transactions/read-including.ts'
-import { keepPage } from '../transactions/read-page.ts'
+import { answerRead, readElsewhere } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
-import { answerSummary, keepSummary } from '../transactions/read-summary.ts'
+import { readClock } from '../transactions/rows/clock.ts'
+import { cascadeReach } from '../transactions/rows/other-records.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
-import { plainPage, type ReadElsewhere, reachesFew, remember, rememberedOf } from '../transactions/slow-reads.ts'
+import { tenantStore } from '../transactions/tenants.ts'
+import { deliveryStore } from '../transactions/webhooks.ts'
 import { probeWrite, WriteProbe } from '../write-probe.ts'
-import { Checkpoints, threadedCopier } from './checkpoints.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { Connection, Reader, type Synchronous, withStorageFaults } from './connection.ts'
 import { sqlite } from './dialect.ts'
 import { exportsFolderOf, fileWatch, makeFile } from './file.ts'
 import { migrate } from './migrate.ts'
-import { type ReaderOptions, ReaderThreads } from './reader-threads.ts'
+import { type ReaderOptions, ReaderThreads, SharedThreads } from './reader-threads.ts'
 import { Scrubber } from './scrubber.ts'
-import { longReads } from './thread.ts'
 import { runnerOf, Writer } from './writer.ts'
 
 /** How a SQLite database is opened. */
 export interface SqliteOptions {
   /** A file, which is created where there is none, or `:memory:`. */
   readonly path: string
+  /** What a database in memory contains at first: a serialized one. */
+  readonly contents?: Uint8Array | undefined
   /** Which changes of the database a start may make. */
   readonly migrate?: Apply | undefined
   readonly synchronous?: Synchronous
@@ -69,6 +66,20 @@ export interface SqliteOptions {
   readonly onCommit?: OnCommit | undefined
   /** See `OpenOptions`. */
   readonly committing?: SharedArrayBuffer | undefined
+  /** Threads that the file shares with others of the same catalog; left out: it has its own. */
+  readonly threads?: SharedThreads | undefined
+  /** See `OpenOptions`. */
+  readonly isCurrent?: boolean | undefined
+}
+
+/**
+ * Reads a file for requests. What they read is spread over it, so its connection has memory for pages. Each of many
+ * files has little, also for answers.
+ */
+export function readerOfFile(path: string, isOneOfMany: boolean): Reader {
+  const reading = new Connection(path, { readOnly: true })
+  reading.execute(`pragma cache_size = -${isOneOfMany ? 1_000 : 32_000}`)
+  return new Reader(reading, false, isOneOfMany ? new Memory(mostRemembered / 8) : undefined)
 }
 
 /**
@@ -78,22 +89,20 @@ export interface SqliteOptions {
  */
 export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const inMemory = options.path === ':memory:'
+  if (options.isCurrent === true && !inMemory && !existsSync(options.path)) throw missingFile(options.path)
   makeFile(options.path)
-  const { filling = false, synchronous = filling ? 'off' : 'full' } = options
+  const { filling = false, synchronous = filling ? 'off' : 'full', migrate: apply = 'additive' } = options
   const writing = new Connection(options.path, { synchronous })
-  migrate(writing.database, catalog, { apply: options.migrate ?? 'additive', now: Date.now() })
+  if (options.contents !== undefined) writing.database.deserialize(options.contents)
+  if (options.isCurrent !== true) migrate(writing.database, catalog, { apply, now: Date.now() })
   if (filling) dropIndexes(writing)
   const { cursorSecret, epochs, maintenanceFound } = writing.run(readOpening())
   // What is deleted is overwritten, so that an erased state leaves nothing.
   if (hasHistory(catalog)) writing.execute('pragma secure_delete = on')
   writing.stopWaiting()
   // A database in memory belongs to a single connection.
-  const reading = inMemory ? writing : new Connection(options.path, { readOnly: true })
-  // In KiB: most requests read, and what they read is spread over the file. Connections of threads have 2,000.
-  if (!inMemory) reading.execute('pragma cache_size = -32000')
-  const reader = new Reader(reading, inMemory)
-  const opened = { catalog, dialect: sqlite, epochs, tagSecret: cursorSecret }
-  const context = sqlContext(opened)
+  const reader = inMemory ? new Reader(writing, true) : readerOfFile(options.path, options.threads !== undefined)
+  const context = sqlContext({ catalog, dialect: sqlite, epochs, tagSecret: cursorSecret })
   const probe = new WriteProbe((bytes) =>
     writer.write(
       () => probeWrite(bytes),
@@ -105,43 +114,40 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     committed: (touches) => reader.memory.committed(touches),
     afterwards: () => checkpoints?.consider(),
     onCommit: options.onCommit,
+    turns: options.threads?.turns,
     committing: options.committing,
     outcomes: probe,
   })
-  const isInPlace = inMemory ? () => true : fileWatch(options.path)
-  const requireFile = () => {
-    if (!isInPlace()) throw replacedFile()
-  }
+  const requireFile = inMemory ? () => {} : fileWatch(options.path)
   const runner = runnerOf(reader, writer)
+  const threads = options.threads ?? new SharedThreads(catalog)
   const background = inMemory
     ? backgroundOf(context, runner)
-    : backgroundOf(context, runner, longReads({ path: options.path, catalog }, requireFile))
+    : backgroundOf(context, runner, threads.jobs.reads({ path: options.path }, requireFile))
   // Many records change pages all over the indexes, again and again.
   const holdMorePages = () => writing.execute('pragma cache_size = -64000')
   let closing = false
-  const copier = inMemory || synchronous === 'off' ? undefined : threadedCopier(options.path, requireFile)
-  const checkpoints = copier && new Checkpoints(writing, copier)
+  const copyLog = async () => {
+    requireFile()
+    await threads.copies.copy(options.path)
+  }
+  const checkpoints = inMemory || synchronous === 'off' ? undefined : new Checkpoints(writing, copyLog)
   const scrubber =
     checkpoints && hasHistory(catalog)
       ? new Scrubber({ writer, connection: writing, copyLog: () => checkpoints.copy(), resources: keptOf(catalog) })
       : undefined
   const erases = keptOf(catalog).some(({ deletion }) => deletion.variant === 'hard')
   const keys = keyStore(context, runner)
-  const pages = inMemory
-    ? pagesInMemory(context, reader)
-    : pagesOfFile(context, reader, { path: options.path, requireFile })
+  const reads = inMemory
+    ? readsInMemory(context, reader)
+    : readsOfFile(context, reader, { path: options.path, requireFile, pool: threads.readers })
   return {
     cursorSecret,
     exportsFolder: inMemory ? undefined : exportsFolderOf(options.path),
     pieces: undefined,
     // Not async: a promise around the promise of a read costs three more turns of the queue.
     run(plan: Plan, requester?: Requester): Promise<Outcome> {
-      const { memory } = reader
-      if (plan.kind === 'read-record' && isIncluding(plan)) return pages.record(plan, requester)
-      if (plan.kind === 'read-record') return withStorageFaults(() => reader.run(readRecord(context, memory, plan)))
-      if (plan.kind === 'read-page') return pages.read(plan, requester)
-      if (plan.kind === 'read-summary') return pages.summary(plan, requester)
-      if (plan.kind === 'preview-deletion') return pages.preview(plan, requester)
+      if (isRead(plan)) return reads.run(plan, requester)
       if (plan.kind === 'write-many') holdMorePages()
       const written = writer.write(() => writeTransaction(context, plan), isChange)
       const ended = written.then((outcome) =>
@@ -174,6 +180,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       scrubber,
     ),
     keys,
+    tenants: tenantStore(context, runner, { state: () => reader.state() }),
     purgeClock: purgeClockStore(runner),
     maintenance: maintenanceStore(runner),
     maintenanceFound,
@@ -184,11 +191,12 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
     },
     async close() {
       closing = true
-      await pages.close()
+      await reads.close()
       await background.close()
       await scrubber?.close()
       await writer.drain()
       await checkpoints?.close()
+      if (options.threads === undefined) await threads.close()
       reader.close()
       if (!inMemory) writing.close()
     },
@@ -224,7 +232,7 @@ function noting(jobs: JobStore, scrubber: Scrubber | undefined): JobStore {
 export function eventsOf(context: SqlContext, reader: Reader): EventStore | undefined {
   const resource = context.catalog.system.get('events')
   if (resource === undefined) return undefined
-  const run = <T>(start: () => Transaction<T>) => withStorageFaults(() => reader.run(start()))
+  const run = <T>(start: () => Transaction<T>) => withStorageFaults(() => reader.run(start))
   return {
     read: (plan) => run(() => readEvents(context, plan)).then((outcome) => eventsFromStored(plan, outcome)),
     horizon: () => run(() => readHorizon(context)),
@@ -234,12 +242,8 @@ export function eventsOf(context: SqlContext, reader: Reader): EventStore | unde
   }
 }
 
-export function replacedFile(): StorageFault {
-  const found = 'The file of the database was removed or replaced, so changes would be lost.'
-  const remedy =
-    'Put the file back. Or stop the server, remove or move the files beside it that end in -wal and -shm, which ' +
-    'belong to the former file, and start the server on the new one.'
-  return new StorageFault('unwritable', `${found} ${remedy}`)
+function missingFile(path: string): StorageFault {
+  return new StorageFault('failed', `The file ${path} is missing. Put it back, or restore a backup of it.`)
 }
 
 /** Drops all indexes that are not unique. The next start creates them. */
@@ -250,78 +254,78 @@ function dropIndexes({ database }: Connection): void {
   for (const { name } of indexes) database.exec(`drop index ${identifier(String(name))}`)
 }
 
-/** Reads pages, and previews of deletions. */
-interface PageReads {
+/** Runs reads for requests. */
+interface Reads {
   /** @throws StorageFault where the database fails, or the read is stopped or refused */
-  read(plan: ReadPage, requester: Requester | undefined): Promise<Outcome>
-  /** @throws StorageFault likewise */
-  summary(plan: ReadSummary, requester: Requester | undefined): Promise<Outcome>
-  /** @throws StorageFault likewise */
-  record(plan: ReadRecord & IncludingRead, requester: Requester | undefined): Promise<Outcome>
-  /** @throws StorageFault likewise */
-  preview(plan: PreviewDeletion, requester: Requester | undefined): Promise<Outcome>
+  run(plan: Read, requester: Requester | undefined): Promise<Outcome>
   close(): Promise<void>
 }
 
-/** A database in memory has one connection, which also writes: all pages are read where requests are answered. */
-function pagesInMemory(context: SqlContext, reader: Reader): PageReads {
+const readKinds: ReadonlySet<string> = new Set<Read['kind']>([
+  'read-record', 'read-page', 'read-summary', 'preview-deletion',
+]) // biome-ignore format: one row reads best
+
+/** Whether a plan only reads. */
+export function isRead(plan: Plan): plan is Read {
+  return readKinds.has(plan.kind)
+}
+
+/** A database in memory has one connection, which also writes: everything is read where requests are answered. */
+function readsInMemory(context: SqlContext, reader: Reader): Reads {
+  const { memory } = reader
   return {
-    read: (plan) =>
-      withStorageFaults(() => reader.run(pageOrIncluding(context, reader.memory, plan, 'all')) as Outcome),
-    record: (plan) =>
-      withStorageFaults(() => reader.run(answerIncluding(context, reader.memory, plan, 'all')) as Outcome),
-    summary: (plan) =>
-      withStorageFaults(() => reader.run(answerSummary(context, reader.memory, plan, 'all')) as Outcome),
-    preview: (plan) => withStorageFaults(() => reader.run(previewDeletion(context, plan))),
+    run(plan) {
+      if (isRemembered(plan))
+        return withStorageFaults(() => reader.run(() => answerRead(context, memory, plan, 'all')) as Outcome)
+      if (plan.kind === 'read-record')
+        return withStorageFaults(() => reader.run(() => readRecord(context, memory, plan)))
+      return withStorageFaults(() => reader.run(() => previewDeletion(context, plan)))
+    },
     async close() {},
   }
 }
 
 /** Of a file, what visits few rows is read where requests are answered, and everything else on threads. */
-export function pagesOfFile(
+export function readsOfFile(
   context: SqlContext,
   reader: Reader,
-  file: Pick<ReaderOptions, 'path' | 'requireFile'>,
-): PageReads {
+  file: Pick<ReaderOptions, 'path' | 'requireFile' | 'pool'>,
+): Reads {
   const { memory } = reader
   const threads = new ReaderThreads({ ...file, catalog: context.catalog, tagSecret: context.tagSecret as Uint8Array })
-  const run = <T>(transaction: Transaction<T>) => withStorageFaults(() => reader.run(transaction))
+  const run = <T>(start: () => Transaction<T>) => withStorageFaults(() => reader.run(start))
+  const readRemembered = async (plan: RememberedRead, requester: Requester | undefined) => {
+    const answered = await run(() => answerRead(context, memory, plan, 'few'))
+    return answered ?? readElsewhere(context, memory, plan, (asked) => threads.run('read', asked, requester))
+  }
+  const preview = async (plan: PreviewDeletion, requester: Requester | undefined) => {
+    // Threads do not have the functions of rules: a preview of many records leaves out what functions decide.
+    const asksFunctions = decidersBelow(context.catalog, plan.resource, 'delete').length > 0
+    if (asksFunctions || (await run(() => reachesFew(context, memory, plan)))) {
+      const outcome = await run(() => previewDeletion(context, plan, asksFunctions ? mostInspected : undefined))
+      if (!asksFunctions || outcome.kind !== 'deletion-preview' || outcome.isComplete) return outcome
+    }
+    const outcome = (await threads.run('preview', plainPlan(plan), requester)) as Outcome
+    return asksFunctions && outcome.kind === 'deletion-preview' ? { ...outcome, isComplete: false } : outcome
+  }
   return {
-    async read(plan, requester) {
-      const answered = await run(pageOrIncluding(context, memory, plan, 'few'))
-      if (answered !== undefined) return answered
-      const list = listOf(context, memory, plan)
-      const asked = plainPage(plan, rememberedOf(memory, list))
-      const { outcome, state, remembered } = (await threads.run('page', asked, requester)) as ReadElsewhere
-      remember(memory, list, remembered)
-      if (isIncluding(plan)) keepIncluding(memory, plan, state, outcome)
-      else keepPage(memory, plan, state, outcome)
-      return outcome
-    },
-    async summary(plan, requester) {
-      const answered = await run(answerSummary(context, memory, plan, 'few'))
-      if (answered !== undefined) return answered
-      const { outcome, state } = (await threads.run('summary', plainPlan(plan), requester)) as ReadElsewhere
-      keepSummary(memory, plan, state, outcome)
-      return outcome
-    },
-    async record(plan, requester) {
-      const answered = await run(answerIncluding(context, memory, plan, 'few'))
-      if (answered !== undefined) return answered
-      const { outcome, state } = (await threads.run('record', plainPlan(plan), requester)) as ReadElsewhere
-      keepIncluding(memory, plan, state, outcome)
-      return outcome
-    },
-    async preview(plan, requester) {
-      // Threads do not have the functions of rules: a preview of many records leaves out what functions decide.
-      const asksFunctions = decidersBelow(context.catalog, plan.resource, 'delete').length > 0
-      if (asksFunctions || (await run(reachesFew(context, memory, plan)))) {
-        const outcome = await run(previewDeletion(context, plan, asksFunctions ? mostInspected : undefined))
-        if (!asksFunctions || outcome.kind !== 'deletion-preview' || outcome.isComplete) return outcome
-      }
-      const outcome = (await threads.run('preview', plainPlan(plan), requester)) as Outcome
-      return asksFunctions && outcome.kind === 'deletion-preview' ? { ...outcome, isComplete: false } : outcome
+    run(plan, requester) {
+      if (isRemembered(plan)) return readRemembered(plan, requester)
+      return plan.kind === 'read-record' ? run(() => readRecord(context, memory, plan)) : preview(plan, requester)
     },
     close: () => threads.close(),
   }
+}
+
+/** Whether the deletion of a preview can reach few records only. */
+function* reachesFew(
+  context: SqlContext,
+  memory: Pick<Memory, 'clocks'>,
+  { resource }: PreviewDeletion,
+): Transaction<boolean> {
+  let live = 0
+  for (const { name } of cascadeReach(context.catalog, resource)) {
+    live += (yield* readClock(context, memory, name, new Set())).live
+  }
+  return live <= fewRows
 }

@@ -18,20 +18,26 @@ import type { LongReads } from '../transactions/long-work.ts'
 
 /** What a thread starts with. */
 export interface ThreadData {
-  readonly path: string
+  /** Of all its files. */
   readonly catalog: Catalog
   /** Of threads that read for requests. */
   readonly reading?: {
-    /** The secret of the entity tags of lists. */
-    readonly tagSecret: Uint8Array
     /** One 32-bit integer: the number of the request whose statement ends as soon as it can. */
     readonly stopped: SharedArrayBuffer
   }
 }
 
+/** A file to read. */
+export interface ReadFile {
+  readonly path: string
+  /** The secret of the entity tags of lists; `undefined`: no list is read. */
+  readonly tagSecret?: Uint8Array | undefined
+}
+
 /** A transaction by its name. */
 export interface Request {
   readonly number: number
+  readonly file: ReadFile
   readonly name: string
   readonly asked: unknown
 }
@@ -40,6 +46,8 @@ export interface Request {
 export interface ReadingCalls {
   /** Runs a transaction that reads. */
   run(request: Request): unknown
+  /** Closes a file, after what was asked before. */
+  forget(path: string): void
   /** Finishes what was asked before, and ends the thread. */
   close(): void
 }
@@ -85,15 +93,20 @@ export class Thread {
     return this.#isEnded
   }
 
-  /** Runs a transaction by its name. */
-  async ask(name: string, asked: unknown): Promise<unknown> {
+  /** Runs a transaction on a file, by its name. */
+  async ask(file: ReadFile, name: string, asked: unknown): Promise<unknown> {
     this.#worker.ref()
     this.#waiting++
     try {
-      return await this.#channel.call('run', { number: ++this.#number, name, asked })
+      return await this.#channel.call('run', { number: ++this.#number, file, name, asked })
     } finally {
       if (--this.#waiting === 0) this.#worker.unref()
     }
+  }
+
+  /** Closes a file after what was asked before. */
+  forget({ path }: ReadFile): void {
+    this.#channel.tell('forget', path)
   }
 
   /** Finishes running and waiting transactions, and ends the thread. */
@@ -112,28 +125,47 @@ export class Thread {
 /** The most megabytes of the thread's objects: it decides about large deletions record by record. */
 const longHeap = 1_024
 
-/**
- * Reads for background jobs on a thread of their own, which starts with the first of them, so that the event loop stays
- * free.
- *
- * @param requireFile throws if the path does not lead to the file any more, which must not be opened then
- */
-export function longReads(data: ThreadData, requireFile: () => void): LongReads {
-  let thread: Thread | undefined
-  let isClosed = false
-  return {
-    async run(name, asked) {
-      if (isClosed) throw new StorageFault('busy', 'The database is being closed.')
-      if (thread === undefined || thread.isEnded) {
+/** A thread that reads for the background jobs of all files of a catalog. It starts with the first read. */
+export class JobThread {
+  readonly #catalog: Catalog
+  #thread: Thread | undefined
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog
+  }
+
+  /**
+   * Reads a file, so that the event loop stays free.
+   *
+   * @param requireFile throws if the path does not lead to the file any more, which must not be opened then
+   */
+  reads(file: ReadFile, requireFile: () => void): LongReads {
+    const running = new Set<Promise<unknown>>()
+    let isClosed = false
+    return {
+      run: async (name, asked) => {
+        if (isClosed) throw new StorageFault('busy', 'The database is being closed.')
         requireFile()
-        thread = new Thread(data, longHeap)
-      }
-      return (await thread.ask(name, asked)) as never
-    },
-    async close() {
-      isClosed = true
-      await thread?.close()
-    },
+        const read = this.#started().ask(file, name, asked)
+        running.add(read)
+        return (await read.finally(() => running.delete(read))) as never
+      },
+      close: async () => {
+        isClosed = true
+        await Promise.allSettled(running)
+        this.#thread?.forget(file)
+      },
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#thread?.close()
+  }
+
+  #started(): Thread {
+    if (this.#thread === undefined || this.#thread.isEnded)
+      this.#thread = new Thread({ catalog: this.#catalog }, longHeap)
+    return this.#thread
   }
 }
 

@@ -6,16 +6,11 @@
 import { type OnCommit, StorageFault } from '../storage.ts'
 import type { Runner, Touched, Transaction } from '../transaction.ts'
 import type { WriteProbe } from '../write-probe.ts'
-import { type Connection, isBusy, toStorageFault, withStorageFaults } from './connection.ts'
+import { type Connection, isBusy, type Reader, toStorageFault, withStorageFaults } from './connection.ts'
+import { WriterTurns } from './writer-turns.ts'
 
 /** The most changes of one commit: reads wait while a group runs. */
 const groupSize = 256
-
-/**
- * How long the statements of a group may run, in milliseconds; the commit takes about as long again. Changes that have
- * not begun by then go into the next group.
- */
-const groupTime = 20
 
 interface Waiting {
   readonly start: () => Transaction<unknown>
@@ -34,6 +29,8 @@ interface WriterOptions {
   /** How long a change waits for the lock of another process, in milliseconds. */
   readonly patience?: number
   readonly onCommit?: OnCommit | undefined
+  /** The turns of the writers of this thread; left out: this is the only one. */
+  readonly turns?: WriterTurns | undefined
   /** Counts the commits that run or are not answered yet: one 32-bit integer. */
   readonly committing?: SharedArrayBuffer | undefined
   /** Receives the results of changes. */
@@ -50,6 +47,7 @@ export class Writer {
   readonly #afterwards: () => void
   readonly #patience: number
   readonly #onCommit: OnCommit | undefined
+  readonly #turns: WriterTurns
   readonly #committing: Int32Array
   readonly #outcomes: WriterOptions['outcomes']
   /** Whether the group changes anything. */
@@ -70,6 +68,7 @@ export class Writer {
       afterwards = () => {},
       patience = 5_000,
       onCommit,
+      turns = new WriterTurns(),
       committing = new SharedArrayBuffer(4),
       outcomes,
     }: WriterOptions = {},
@@ -81,6 +80,7 @@ export class Writer {
     this.#afterwards = afterwards
     this.#patience = patience
     this.#onCommit = onCommit
+    this.#turns = turns
     this.#committing = new Int32Array(committing)
     this.#outcomes = outcomes
   }
@@ -131,10 +131,15 @@ export class Writer {
     const { length } = this.#queue
     const mayGrow = length > before && length < groupSize
     if (mayGrow && Math.max(length, this.#lastGroup) > 1) setImmediate(() => this.#gather(length))
-    else this.#flush()
+    else this.#take()
   }
 
-  #flush(): void {
+  #take(): void {
+    this.#turns.take(this, (time) => this.#flush(time))
+  }
+
+  /** @param time how long the statements may run, in milliseconds */
+  #flush(time: number): void {
     this.#scheduled = false
     if (this.#queue.length === 0 || !this.#begin()) return
     const began = performance.now()
@@ -145,7 +150,7 @@ export class Writer {
     this.#changes = false
     this.#touched.length = 0
     try {
-      if (!this.#apart) answers = this.#runTogether(group, began + groupTime)
+      if (!this.#apart) answers = this.#runTogether(group, began + time)
       if (answers === undefined) {
         if (!this.#apart) {
           this.#apart = true
@@ -153,7 +158,7 @@ export class Writer {
           this.#connection.execute('rollback')
           if (!this.#begin(group)) return
         }
-        answers = this.#runApart(group, performance.now() + groupTime)
+        answers = this.#runApart(group, performance.now() + time)
         this.#apart = false
       }
       Atomics.add(this.#committing, 0, 1)
@@ -260,7 +265,7 @@ export class Writer {
     this.#waitingSince ??= Date.now()
     if (isBusy(error) && Date.now() - this.#waitingSince < this.#patience) {
       this.#scheduled = true
-      setTimeout(() => this.#flush(), 1)
+      setTimeout(() => this.#take(), 1)
       return
     }
     this.#waitingSince = undefined
@@ -275,9 +280,9 @@ export class Writer {
 }
 
 /** A runner that reads on a connection and writes through a writer. */
-export function runnerOf(reading: Pick<Connection, 'run'>, writer: Writer): Runner {
+export function runnerOf(reading: Pick<Reader, 'run'>, writer: Writer): Runner {
   return {
-    read: (start) => withStorageFaults(() => reading.run(start())),
+    read: (start) => withStorageFaults(() => reading.run(start)),
     write: (start, changed = () => true) => writer.write(start, changed),
   }
 }

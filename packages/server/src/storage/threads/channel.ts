@@ -1,9 +1,22 @@
 /**
  * Calls between two threads, both ways. Everything that is said in one turn of the event loop goes in one message.
- * Calls arrive in the order in which they were made. Arguments and results are plain data.
+ * Calls arrive in the order in which they were made. Arguments and results are plain data, and so are errors: a copy
+ * that another thread gets of an error has lost its class.
  */
+
 import { MessagePort, type Transferable, type Worker } from 'node:worker_threads'
-import { errorOf, type PlainError, plainError } from './plain-error.ts'
+import { Fault } from 'resourced-contract/spec/faults'
+import { StorageFault } from '../storage.ts'
+
+let received = 0
+
+/**
+ * How many messages this thread has received through channels. They may arrive while others are handled, without a poll
+ * of the event loop in between.
+ */
+export function messagesReceived(): number {
+  return received
+}
 
 type Calls = { readonly [name: string]: (argument: never) => unknown }
 type Argument<Call> = Call extends (argument: infer Given) => unknown ? Given : never
@@ -76,8 +89,9 @@ export function openChannel<Theirs>(
     if (failed === undefined) pending?.resolve(value)
     else pending?.reject(errorOf(failed))
   }
-  const receive = (received: readonly Item[]) => {
-    for (const item of received) {
+  const receive = (batch: readonly Item[]) => {
+    received++
+    for (const item of batch) {
       if ('call' in item) void answer(item)
       else settle(item)
     }
@@ -118,4 +132,43 @@ function portOf(item: Item): MessagePort | undefined {
 /** Closes a port that its receiver cannot get any more, so that whoever has the other end stops waiting. */
 function closePort(item: Item): void {
   portOf(item)?.close()
+}
+
+/** An error as plain data. Classes that no branch depends on become those of JavaScript. */
+export type PlainError =
+  | { readonly of: 'storage'; readonly kind: StorageFault['kind']; readonly message: string; readonly cause: unknown }
+  | {
+      readonly of: 'fault'
+      readonly code: Fault['code']
+      readonly details: Fault['details']
+      readonly cause: unknown
+    }
+  | { readonly of: 'other'; readonly error: unknown }
+
+/** An error as plain data. Any thrown value is accepted. */
+export function plainError(error: unknown): PlainError {
+  if (error instanceof StorageFault) {
+    const { kind, message, cause } = error
+    return { of: 'storage', kind, message, cause: cloneable(cause) }
+  }
+  if (error instanceof Fault) {
+    const { code, details, cause } = error
+    return { of: 'fault', code, details, cause: cloneable(cause) }
+  }
+  return { of: 'other', error: cloneable(error) }
+}
+
+/** The error that was made plain. */
+export function errorOf(plain: PlainError): unknown {
+  if (plain.of === 'storage') return new StorageFault(plain.kind, plain.message, plain.cause)
+  return plain.of === 'fault' ? new Fault(plain.code, plain.details, plain.cause) : plain.error
+}
+
+/** A thrown value that can be sent; else its text. An error keeps its message and its stack. */
+function cloneable(value: unknown): unknown {
+  try {
+    return structuredClone(value)
+  } catch {
+    return value instanceof Error ? Object.assign(new Error(value.message), { stack: value.stack }) : String(value)
+  }
 }

@@ -2,7 +2,7 @@
 import { deepFreeze } from 'resourced-contract/model/plain-copy'
 import { type Catalog, type MappedResource, type Resource, resourceInVersion } from 'resourced-contract/model/resource'
 import type { Operation, Plan, TransactionPlan } from '../../plan/plan.ts'
-import { plainError } from './plain-error.ts'
+import { plainError } from './channel.ts'
 
 /** A plan as plain data. */
 export interface PlainPlan {

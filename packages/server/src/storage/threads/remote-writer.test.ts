@@ -63,3 +63,17 @@ test('OPS-5: readiness does not wait for a writer that hangs', async () => {
   await assert.rejects(remote.ping(), { kind: 'busy' })
   port1.close()
 })
+
+test('TEN-4: a failure that the writer tells of before anybody listens is not lost', async () => {
+  const { port1, port2 } = new MessageChannel()
+  const storage = { maintenance: { end: async () => undefined } } as unknown as Storage
+  const told = serveWriter(port1, async () => ({ catalog: {} as never, storage }))
+  const remote = remoteWriter({ port: port2, committing: new SharedArrayBuffer(4) })
+  told.failed(new Error('The tenant could not be migrated.'))
+  // Answers come in their order.
+  await remote.maintenance.end()
+  const heard: unknown[] = []
+  remote.watch((error) => heard.push((error as Error).message))
+  assert.deepEqual(heard, ['The tenant could not be migrated.'])
+  port1.close()
+})

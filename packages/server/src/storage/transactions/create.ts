@@ -8,11 +8,17 @@ import { isLarge, recordWithoutBody } from '../../plan/early-permission.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Create } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
-import { shareLock } from '../sql/share-lock.ts'
+import { shareLock } from '../sql/totals.ts'
 import type { Row, Transaction } from '../transaction.ts'
 import { checkParent } from './read-page.ts'
-import { conditionsOf, decide, holdsFor, permittedRecordSql, permittedSql } from './rows/other-records.ts'
-import { isBeingDeleted } from './rows/pending-deletions.ts'
+import {
+  conditionsOf,
+  decide,
+  holdsFor,
+  isBeingDeleted,
+  permittedRecordSql,
+  permittedSql,
+} from './rows/other-records.ts'
 import { answeredOf, answerSql, isWritable, writeRecord } from './rows/record-row.ts'
 
 /**

@@ -7,16 +7,17 @@
  * the consumer: fan-out updates it, and the end of a delivery takes a lock in share mode.
  */
 
-import { consumerOfWebhook, type DeliveryStatus } from 'resourced-contract/model/delivery'
-import type { EventKind } from 'resourced-contract/model/event'
+import { consumerOfWebhook, type DeliveryStatus, type EventKind } from 'resourced-contract/model/event'
 import type { Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { CreateDelivery } from '../../plan/plan.ts'
 import type {
+  Claim,
   ClaimedDelivery,
   ConsumerState,
-  DeliveryEnd,
+  Ending,
+  FanOut,
   FunctionKinds,
   KindPositions,
   NewDelivery,
@@ -68,20 +69,6 @@ function* keepKinds(name: string, kinds: KindPositions): Transaction<void> {
 
 function kindsOf(row: Row | undefined): KindPositions {
   return JSON.parse(String(row?.['kinds'] ?? '{}')) as KindPositions
-}
-
-/** What a consumer has to be given. */
-export interface FanOut {
-  readonly consumer: string
-  /** The kinds that the consumer had. */
-  readonly kinds: KindPositions | undefined
-  /** The position that the consumer had. */
-  readonly from: number
-  /** Its next position. */
-  readonly to: number
-  readonly deliveries: readonly NewDelivery[]
-  /** Milliseconds since 1970. */
-  readonly now: number
 }
 
 /**
@@ -165,17 +152,6 @@ export function* addDelivery(
   return true
 }
 
-/** Which deliveries a server claims. */
-export interface Claim {
-  readonly consumer: string
-  /** The server that claims them. */
-  readonly server: string
-  readonly limit: number
-  readonly now: number
-  /** When others may claim them, in milliseconds since 1970. */
-  readonly until: number
-}
-
 /** Claims deliveries that are due, those first that are due longest. */
 export function* claimDeliveries(
   context: SqlContext,
@@ -205,15 +181,6 @@ function claimedOf(row: Row, shown: Row | undefined): ClaimedDelivery[] {
       ...{ position: Number(row['position']), attempts: Number(row['attempts']), firstAt: Number(row['first_at']) },
     },
   ]
-}
-
-/** The end of an attempt. */
-export interface Ending {
-  readonly consumer: string
-  readonly server: string
-  readonly delivery: Pick<ClaimedDelivery, 'id' | 'collection' | 'record' | 'attempts'>
-  readonly end: DeliveryEnd
-  readonly now: number
 }
 
 /** Keeps the result of an attempt; `false`: another server has claimed the delivery since, and decides about it. */

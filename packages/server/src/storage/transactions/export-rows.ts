@@ -17,7 +17,7 @@ import {
   type Predicate,
   type SortTerm,
 } from 'resourced-contract/model/predicate'
-import { isEqualityFilter, isIndexed, namedField, type Resource } from 'resourced-contract/model/resource'
+import type { Resource } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { csvCell, type ExportFormat, exportColumns } from '../../plan/export-document.ts'
 import { columnSql, subject } from '../sql/columns.ts'
@@ -26,6 +26,7 @@ import { orderTerms, segmentsAfter } from '../sql/keyset.ts'
 import { liveSql, predicateSql } from '../sql/predicate.ts'
 import { maskedSql, membersOf, type Representation, representationSql } from '../sql/records.ts'
 import { prebuilt, type Transaction } from '../transaction.ts'
+import { hasIndex, servesOrder } from './access-path.ts'
 import { unindexedTerms } from './list.ts'
 import { rowsSql } from './page-rows.ts'
 
@@ -102,16 +103,9 @@ function splitByIndex(
 ): { readonly range: Predicate; readonly rest: Predicate; readonly isSorted: boolean } {
   const terms = predicate.kind === 'and' ? predicate.terms : [predicate]
   const named = terms.find(namesIds)
-  const range = named ?? terms.find((term) => isRange(resource, term, sort[0]?.field))
+  const isRange = (term: Predicate) => servesOrder(resource, term, sort[0]?.field) && hasIndex(resource, term)
+  const range = named ?? terms.find(isRange)
   return { range: range ?? always, rest: allOf(terms.filter((term) => term !== range)), isSorted: named !== undefined }
-}
-
-function isRange(resource: Resource, term: Predicate, first: string | undefined): boolean {
-  if (term.kind !== 'null' && (term.kind !== 'compare' || term.operator !== 'eq')) return false
-  const field = namedField(resource, term.field)
-  if (field === undefined) return false
-  if (first === undefined) return isIndexed(resource, field)
-  return term.field !== first && isEqualityFilter(field) && resource.field.get(first)?.sort === true
 }
 
 /** The text of a row; null where the filter does not match, or the caller may not read the record. */

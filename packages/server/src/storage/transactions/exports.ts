@@ -227,7 +227,7 @@ const chunkSize = 512 * 1_024
 const mostExpiredChunks = 64
 
 /** Stores the next part of a file. A chunk is found by the byte of the file at which it begins. */
-export function* storeChunks(job: string, start: number, content: Uint8Array): Transaction<void> {
+function* storeChunks(job: string, start: number, content: Uint8Array): Transaction<void> {
   for (let from = 0; from < content.length; from += chunkSize) {
     const chunk = content.subarray(from, from + chunkSize)
     yield sql`insert into resourced_pieces (job, start, content) values (${job}, ${start + from}, ${chunk})`
@@ -239,6 +239,36 @@ export function* readChunk(job: string, start: number): Transaction<Uint8Array |
   const row = yield* firstRow(sql`select content from resourced_pieces where job = ${job} and start = ${start}`)
   const content: unknown = row?.['content']
   return content instanceof Uint8Array && content.length > 0 ? content : undefined
+}
+
+/**
+ * Stores a whole file.
+ *
+ * @param run runs a transaction
+ */
+export async function storeFile(
+  run: (piece: Transaction<void>) => Promise<void>,
+  job: string,
+  content: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  let start = 0
+  for await (const piece of content) {
+    await run(storeChunks(job, start, piece))
+    start += piece.length
+  }
+}
+
+/** Reads a whole file, chunk by chunk. */
+export async function* readFile(
+  run: (piece: Transaction<Uint8Array | undefined>) => Promise<Uint8Array | undefined>,
+  job: string,
+): AsyncGenerator<Uint8Array> {
+  for (let start = 0; ; ) {
+    const piece = await run(readChunk(job, start))
+    if (piece === undefined) return
+    yield piece
+    start += piece.length
+  }
 }
 
 /** Deletes the file of an export. */

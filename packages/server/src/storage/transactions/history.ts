@@ -5,16 +5,17 @@
 import { historyCollection } from 'resourced-contract/model/names'
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import { checkRecord, type Found } from '../../plan/check-record.ts'
-import type { Former } from '../../plan/former.ts'
 import type { Memento, Outcome } from '../../plan/outcome.ts'
-import type { EraseHistory, Parent, ReadRecord } from '../../plan/plan.ts'
+import type { EraseHistory, Former, Parent, ReadRecord } from '../../plan/plan.ts'
 import { columnSql, recordedRow, subject, subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { predicateSql } from '../sql/predicate.ts'
 import { representationSql, revisionColumn, shownSql, withheldOfStateSql } from '../sql/records.ts'
 import { firstRow, type Row, type Transaction } from '../transaction.ts'
 import { tick } from './rows/clock.ts'
+import { eraseEvents, mostErased } from './rows/erase-states.ts'
 import { eraseAnswers } from './rows/kept-answers.ts'
+import { isMarkOfChange, pendingIssue, pendingMark } from './rows/other-records.ts'
 import { foundOf, hiddenColumn, holdsSql } from './rows/record-row.ts'
 
 /** The revisions of a record, under the alias of the main table. */
@@ -109,9 +110,6 @@ function* readBounds(
   return found
 }
 
-/** The most revisions that one transaction erases: other writers wait for it. */
-export const mostErased = 1_000
-
 /** An erasure of which a part is done. */
 export interface Erasing {
   readonly kind: 'erasing'
@@ -133,25 +131,15 @@ export function* eraseHistory(
   const row = yield* firstRow(sql`${recordSql(context, plan, columns)}${context.dialect.lock.update}`)
   const ended = continues && row !== undefined ? undefined : checkRecord(plan, foundOf(row))
   if (ended !== undefined) return ended
+  // A job keeps the states that it would restore.
+  const mark = continues ? undefined : yield* pendingMark(context, resource, { id })
+  if (mark !== undefined && isMarkOfChange(mark)) return { kind: 'conflict', issues: [pendingIssue(mark)] }
   const newest = yield* firstRow(sql`select _row, _revision from ${revisionsOf(name, id)} ${newestFirst}`)
   // The present state stays.
   const present = newest !== undefined && newest['_revision'] === row?.['_stored'] ? Number(newest['_row']) : 0
   const former = sql`select _row from ${revisionsOf(name, id)} and _row <> ${present} limit ${mostErased}`
   const erased = yield sql`delete from "revisions" where _row in (${former}) returning id`
   if (erased.length > 0) yield tick(context, historyCollection, 0, 0)
-  if (erased.length === mostErased) return { kind: 'erasing' }
-  yield* eraseCopies(context, name, id)
-  return { kind: 'erased' }
-}
-
-/** Erases the former states of a record from its events, and the record from kept responses. */
-function* eraseCopies(context: SqlContext, collection: string, id: string): Transaction<void> {
-  if (context.catalog.system.has('events')) {
-    const ofRecord = sql`record = ${id} and collection = ${collection}`
-    const newest = sql`select max(_row) from "events" where ${ofRecord}`
-    yield sql`update "events" set data = null where ${ofRecord} and data is not null and _row < (${newest})`
-    // Their totals are counted anew.
-    yield tick(context, 'events', 0, 0)
-  }
-  yield* eraseAnswers([id])
+  const isPart = erased.length === mostErased || (yield* eraseEvents(context, resource, [id]))
+  return { kind: isPart || (yield* eraseAnswers(context, [id])) ? 'erasing' : 'erased' }
 }

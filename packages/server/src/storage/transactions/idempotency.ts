@@ -8,7 +8,7 @@ import type { Create, Idempotency, TransactionPlan } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { grantsDigest } from '../sql/records.ts'
 import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
-import { keptFor } from './rows/kept-answers.ts'
+import { deleteShown, keptFor, readShown, storeShown } from './rows/kept-answers.ts'
 
 /** The most keys that one transaction deletes: other writers wait for it. */
 export const mostExpiredKeys = 1_000
@@ -57,24 +57,24 @@ const made: ReadonlySet<string> = new Set<Outcome['kind']>([
  *   the answer is looked up, because the last transaction of such a change keeps the answer and releases the key.
  */
 export function* onceForKey<Other extends { readonly kind: string } = never>(
-  { dialect }: Pick<SqlContext, 'dialect'>,
+  context: Pick<SqlContext, 'catalog' | 'dialect'>,
   plan: Repeatable,
   change: Transaction<Outcome | Other>,
   isWaitedFor?: (scope: string) => Transaction<boolean>,
 ): Transaction<Outcome | Other> {
   const { idempotency } = plan
   if (idempotency === undefined) return yield* change
-  const { tryAdvisoryLock } = dialect
+  const { tryAdvisoryLock } = context.dialect
   if (tryAdvisoryLock !== undefined) {
     const row = yield* firstRow(sql`select ${tryAdvisoryLock(idempotency.scope)} as locked`)
     if (row?.['locked'] !== 1) return { kind: 'key-in-use' }
   }
   if (isWaitedFor !== undefined && (yield* isWaitedFor(idempotency.scope))) return { kind: 'key-in-use' }
-  const earlier = yield* findAnswer(plan, idempotency)
+  const earlier = yield* findAnswer(context, plan, idempotency)
   if (earlier?.kind === 'replayed') return earlier
   const outcome = yield* change
   if (earlier !== undefined) return first.has(kindOf(outcome)) ? outcome : earlier
-  if (made.has(outcome.kind)) yield* keepAnswer(plan, idempotency, outcome as Outcome)
+  if (made.has(outcome.kind)) yield* keepAnswer(context, plan, idempotency, outcome as Outcome)
   return outcome
 }
 
@@ -82,26 +82,32 @@ export function* onceForKey<Other extends { readonly kind: string } = never>(
  * Continues a change that was announced with its key, and keeps the first answer. The announcement holds the key, so
  * nothing is locked or looked up: a repeated request that asks for the key meanwhile must not stop the first one.
  */
-export function* continueForKey(plan: Repeatable, change: Transaction<Outcome>): Transaction<Outcome> {
+export function* continueForKey(
+  context: Pick<SqlContext, 'catalog' | 'dialect'>,
+  plan: Repeatable,
+  change: Transaction<Outcome>,
+): Transaction<Outcome> {
   const { idempotency } = plan
   const outcome = yield* change
-  if (idempotency !== undefined && made.has(outcome.kind)) yield* keepAnswer(plan, idempotency, outcome)
+  if (idempotency !== undefined && made.has(outcome.kind)) yield* keepAnswer(context, plan, idempotency, outcome)
   return outcome
 }
 
 /** The first answer to a key, or that it came with another body; `undefined`: the key is new, or expired. */
-function* findAnswer(plan: Repeatable, { scope, fingerprint }: Idempotency): Transaction<Earlier | undefined> {
+function* findAnswer(
+  context: Pick<SqlContext, 'catalog' | 'dialect'>,
+  plan: Repeatable,
+  { scope, fingerprint }: Idempotency,
+): Transaction<Earlier | undefined> {
   const { now } = plan
   const isKept = sql`scope = ${scope} and created_at > ${now - keptFor}`
   const row = yield* firstRow(sql`select fingerprint, outcome from resourced_idempotency where ${isKept}`)
   if (row === undefined) return undefined
   if (row['fingerprint'] !== fingerprint) return { kind: 'key-reused' }
-  const { answer, preferred, grants = '' } = JSON.parse(String(row['outcome'])) as KeptAnswer
-  return {
-    kind: 'replayed',
-    preferred,
-    answer: grants === digestOf(plan) ? answer : masked(plan, answer),
-  }
+  const { answer: kept, preferred, grants = '' } = JSON.parse(String(row['outcome'])) as KeptAnswer
+  const { answer, isErased } = yield* readShown(context, scope, kept)
+  if (isErased) return { kind: 'replayed', preferred: { ...preferred, return: 'minimal' }, answer }
+  return { kind: 'replayed', preferred, answer: grants === digestOf(plan) ? answer : masked(plan, answer) }
 }
 
 /**
@@ -137,13 +143,15 @@ function digestOf({ readableFields, operations = [] }: Represented): string {
 
 /** Keeps the first answer, in place of one that has expired. */
 function* keepAnswer(
+  context: Pick<SqlContext, 'catalog' | 'dialect'>,
   plan: Repeatable,
   { scope, fingerprint, preferred }: Idempotency,
   answer: Outcome,
 ): Transaction<void> {
   const { now } = plan
   const grants = digestOf(plan)
-  const kept: KeptAnswer = { answer, preferred, ...(grants !== '' && { grants }) }
+  const rest = yield* storeShown(context, plan, scope, answer)
+  const kept: KeptAnswer = { answer: rest, preferred, ...(grants !== '' && { grants }) }
   const outcome = JSON.stringify(kept)
   const values = sql`(scope, fingerprint, outcome, created_at) values (${scope}, ${fingerprint}, ${outcome}, ${now})`
   const replaced = ['fingerprint', 'outcome', 'created_at'].map((name) => `${name} = excluded.${name}`).join(', ')
@@ -153,8 +161,10 @@ function* keepAnswer(
 }
 
 /** Deletes expired keys, the oldest first, and returns their number. */
-export function* deleteExpiredKeys(now: number): Transaction<number> {
+export function* deleteExpiredKeys(context: Pick<SqlContext, 'catalog'>, now: number): Transaction<number> {
   const isExpired = sql`created_at <= ${now - keptFor} order by created_at limit ${mostExpiredKeys}`
   const expired = sql`select scope from resourced_idempotency where ${isExpired}`
+  const shown = yield* deleteShown(context, expired)
+  if (shown > 0) return shown
   return (yield sql`delete from resourced_idempotency where scope in (${expired}) returning scope`).length
 }

@@ -1,8 +1,8 @@
 /** The included records of one response: each is read once, with the fields of all paths that lead to it. */
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
-import type { RelatedPath } from '../../plan/include.ts'
 import { type AskedRecord, type FoundPath, reachedFrom, type Sizes } from '../../plan/include-load.ts'
 import type { WithRelated } from '../../plan/outcome.ts'
+import type { RelatedPath } from '../../plan/plan.ts'
 import { columnSql, subject, subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { grantsDigest, versionedName } from '../sql/records.ts'

@@ -50,7 +50,6 @@ function keyOf<Key extends StoredKey>(row: Row): Key {
   return { ...row, ...parsed } as unknown as Key
 }
 
-/** The key with a hash. */
 function* findKey(hash: string): Transaction<StoredKey | undefined> {
   const row = yield* firstRow(sql`select ${columns} from ${keys} where h.hash = ${hash}`)
   return row === undefined ? undefined : keyOf(row)
@@ -61,7 +60,6 @@ export function* listKeys(): Transaction<ListedKey[]> {
   return (yield sql`select ${columns}, t.last_used_at from ${keys} order by t.created_at, t.id`).map(keyOf<ListedKey>)
 }
 
-/** Adds a key. */
 function* addKey(context: SqlContext, { hash, made_by = null, claims = null, ...shown }: NewKey): Transaction<void> {
   const values = { ...shown, made_by, claims, updated_at: shown.created_at }
   yield* writeRecord(context, { resource: resourceOfKeys(context), values })

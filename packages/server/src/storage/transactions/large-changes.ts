@@ -13,10 +13,9 @@ import { StorageFault } from '../storage.ts'
 import { plainPlan } from '../threads/plain-plan.ts'
 import type { Runner, Transaction } from '../transaction.ts'
 import { beginDeletion, type Inspection } from './delete/begin.ts'
-import { setOf } from './delete/cascade.ts'
-import { blockingRules, decidersBelow } from './delete/deletion-blockers.ts'
+import { decidersBelow, objections, shownBlockers } from './delete/blockers.ts'
+import { conflict, refusal } from './delete/delete.ts'
 import { tooManyAffected } from './delete/matching.ts'
-import { objections, shownBlockers } from './delete/restoration-blockers.ts'
 import { collectAgain, withdraw } from './delete/work.ts'
 import {
   type Announced,
@@ -31,10 +30,10 @@ import { type Erasing, eraseHistory } from './history.ts'
 import { continueForKey } from './idempotency.ts'
 import type { Background } from './long-work.ts'
 import { beginRestoration } from './restore.ts'
-import { attributed, attributionOf } from './rows/attribution.ts'
 import { type Refused, refusalOf } from './rows/change-records.ts'
 import { stateOf } from './rows/job-rows.ts'
-import { pendingIssue, resourceOf } from './rows/pending-deletions.ts'
+import { pendingIssue, resourceOf } from './rows/other-records.ts'
+import { attributed, attributionOf } from './rows/record-row.ts'
 import { isChange } from './run.ts'
 import { beginChange, checkNext } from './update-matching.ts'
 
@@ -94,7 +93,10 @@ async function carryOut(waiting: Waiting, announced: Announced): Promise<Outcome
   const { context, runner, plan, job } = waiting
   const checked = await collectAndCheck(waiting, announced)
   const begun = async (begin: Begin) =>
-    runner.write(() => attributed(context, attributionOf(plan), (own) => continueForKey(plan, begin(own))), isChange)
+    runner.write(
+      () => attributed(context, attributionOf(plan), (own) => continueForKey(own, plan, begin(own))),
+      isChange,
+    )
   const outcome = typeof checked === 'function' ? await begun(checked) : checked
   if (outcome.kind === 'accepted') return outcome
   if (!isChange(outcome)) await runner.write(() => withdraw(context, job))
@@ -112,24 +114,20 @@ type Checked = Outcome | Begin
 type Begin = (context: SqlContext) => Transaction<Outcome>
 
 async function collectAndCheck(waiting: Waiting, announced: Announced): Promise<Checked> {
-  const { background, plan } = waiting
-  if (plan.kind === 'update-matching' && plan.most !== undefined) {
+  const { context, background, plan } = waiting
+  if ('most' in plan && plan.most !== undefined) {
     // Whoever only asks how many match keeps nobody from changing them.
     const count = await background.run('countMatches', plainPlan(plan))
     if (count > plan.most) return conflict(tooManyAffected(plan, count))
   }
-  const takenBy = await collectAll(waiting)
-  return takenBy === undefined ? check(waiting, announced) : conflict(pendingIssue(takenBy))
-}
-
-/** Checks work whose records are collected. */
-async function check(waiting: Waiting, announced: Announced): Promise<Checked> {
-  const { context, background, plan } = waiting
-  if (plan.kind === 'update-matching') return checkChange(waiting, plan)
+  const state = await collectAll(waiting)
+  if (state.takenBy !== undefined) return conflict(pendingIssue(state.takenBy))
+  if ('most' in plan && state.found > (plan.most ?? state.found)) return conflict(tooManyAffected(plan, state.found))
+  if (plan.kind === 'update-matching') return await checkChange(waiting, plan, state)
   const deciders = decidersBelow(context.catalog, plan.resource, plan.kind === 'restore' ? 'restore' : 'delete')
   const inspection = await background.run('inspect', { ...plainPlan(plan), ids: announced.ids, deciders })
   const issues = [...announced.refused, ...inspection.issues, ...(await decided(waiting, plan, inspection))]
-  if (issues.length > 0) return { kind: plan.kind === 'bulk-delete' ? 'bulk-refused' : 'conflict', issues }
+  if (issues.length > 0) return refusal(plan, issues)
   return (own) => (plan.kind === 'restore' ? beginRestoration(own, plan) : beginDeletion(own, plan, announced))
 }
 
@@ -137,29 +135,23 @@ async function check(waiting: Waiting, announced: Announced): Promise<Checked> {
 const mostChecked = 100
 
 /** Checks each record of a change that will be a job. */
-async function checkChange({ context, runner, job }: Waiting, plan: UpdateMatching): Promise<Checked> {
-  const state = await runner.read(() => stateOf<WorkState>(job))
-  if (state === undefined) throw lost()
-  const { found, roots } = state
-  if (plan.most !== undefined && found > plan.most) return conflict(tooManyAffected(plan, found))
+async function checkChange(
+  { context, runner }: Places,
+  plan: UpdateMatching,
+  { found, roots }: WorkState,
+): Promise<Checked> {
   const refused: Refused[number][] = []
   const moved = new Set<string>()
-  let began = performance.now()
+  const rest = restsAfter(turn)
   for (let at = 0; found > plan.above && at < roots && refused.length < mostErrors; ) {
     const from = { at, size: mostChecked, last: roots }
     const next = await runner.read(() => checkNext(context, plan, from))
     refused.push(...next.refused)
     for (const name of next.moved) moved.add(name)
     at = next.at
-    if (performance.now() - began < turn) continue
-    await nextTurn()
-    began = performance.now()
+    await rest()
   }
   return refused.length > 0 ? refusalOf(plan, refused) : (own) => beginChange(own, plan, [...moved])
-}
-
-function conflict(found: Issue): Outcome {
-  return { kind: 'conflict', issues: [found] }
 }
 
 /** How long a deletion waits for another one that is at work on the same records, in milliseconds. */
@@ -168,20 +160,19 @@ const patience = 10_000
 /**
  * Collects all records.
  *
- * @returns the mark of other work that has some of them, for too long if this is a deletion; `undefined`: none has
+ * @returns the state after it, with the mark of other work that has some of them, for too long if this is a deletion
  */
-async function collectAll(waiting: Waiting): Promise<string | undefined> {
+async function collectAll(waiting: Waiting): Promise<WorkState> {
   const { context, runner, plan, job } = waiting
   const until = performance.now() + (plan.kind === 'update-matching' ? 0 : patience)
   for (;;) {
-    let taken: string | undefined
-    const end = await runWindows(waiting, ({ phase, takenBy }) => {
-      taken = takenBy
-      return phase === 'check' || takenBy !== undefined
+    let last: WorkState | undefined
+    await runWindows(waiting, (state) => {
+      if (state.phase === 'check' || state.takenBy !== undefined) last = state
+      return last !== undefined
     })
-    if (end !== 'stopped') throw lost()
-    if (taken === undefined) return undefined
-    if (performance.now() >= until) return taken
+    if (last === undefined) throw lost()
+    if (last.takenBy === undefined || performance.now() >= until) return last
     await sleep(20)
     await runner.write(() => collectAgain(context, job))
   }
@@ -212,29 +203,27 @@ const mostDecided = 20
 /** For how long functions decide before other requests get their turn, in milliseconds. */
 const turn = 5
 
-/** Reads records in slices, between which other requests are answered. Nobody changes the records meanwhile. */
-async function inSlices(
-  { runner }: Places,
-  ids: readonly string[],
-  decide: (slice: readonly string[]) => Transaction<Issue[]>,
-): Promise<Issue[]> {
-  const issues: Issue[] = []
+/** Lets other requests have their turn, each time that the caller has worked for some milliseconds. */
+function restsAfter(milliseconds: number): () => Promise<void> {
   let began = performance.now()
-  for (let at = 0; at < ids.length; at += mostDecided) {
-    issues.push(...(await runner.read(() => decide(ids.slice(at, at + mostDecided)))))
-    if (performance.now() - began < turn) continue
+  return async () => {
+    if (performance.now() - began < milliseconds) return
     await nextTurn()
     began = performance.now()
   }
-  return issues
 }
 
-/** The objections of functions. */
+/** The objections of functions. Nobody changes the records meanwhile. */
 async function decided(waiting: Waiting, plan: Removed | Restore, { undecided }: Inspection): Promise<Issue[]> {
   const issues: Issue[] = []
+  const rest = restsAfter(turn)
   for (const { collection, ids, pointer } of undecided) {
-    const found = await inSlices(waiting, ids, (slice) => objectionsTo(waiting, plan, collection, slice))
-    issues.push(...(pointer === undefined ? found : found.map((each) => movedTo({ pointer }, each))))
+    for (let at = 0; at < ids.length; at += mostDecided) {
+      const slice = ids.slice(at, at + mostDecided)
+      const found = await waiting.runner.read(() => objectionsTo(waiting, plan, collection, slice))
+      issues.push(...(pointer === undefined ? found : found.map((each) => movedTo({ pointer }, each))))
+      await rest()
+    }
   }
   // Records that the caller may not read have one issue together, in each slice.
   return [...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values()]
@@ -246,10 +235,11 @@ function* objectionsTo(
   collection: string,
   ids: readonly string[],
 ): Transaction<Issue[]> {
-  const set = setOf(context, new Map([[collection, new Set(ids)]]))
-  if (plan.kind !== 'restore') return yield* blockingRules(context, plan, set, 'check')
   const resource = resourceOf(context.catalog, collection)
-  const among = set.has(collection, columnSql(subject, 'id'))
-  const found = yield* objections(context, plan, { resource, among, kind: 'check' })
-  return yield* shownBlockers(context, plan, resource, found)
+  const among = context.dialect.isAnyOf(columnSql(subject, 'id'), ids)
+  const trigger = plan.kind === 'restore' ? 'restore' : 'delete'
+  const found = yield* objections(context, plan, { resource, among, trigger, kind: 'check' })
+  return plan.kind === 'restore'
+    ? yield* shownBlockers(context, plan, resource, found)
+    : found.map(({ issue }) => issue)
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { always, type Predicate } from 'resourced-contract/model/predicate'
 import type { Page, ReadPage } from '../../plan/plan.ts'
 import { resourceFixture } from '../sql/catalog.fixture.ts'
-import { visitsFew } from './list.ts'
+import { visitsFew } from './access-path.ts'
 
 const resource = resourceFixture('tasks', {
   title: { type: 'string', sort: true, search: true },

@@ -1,13 +1,9 @@
 /** A list in SQL: its rows and their access path, the entity tag of each of its states, and the key of its total. */
-import { createHmac, hash } from 'node:crypto'
-import { grantOf } from 'resourced-contract/model/field-grants'
-import { exactText } from 'resourced-contract/model/plain-copy'
-import { namesIds, type Predicate } from 'resourced-contract/model/predicate'
-import { isHistory } from 'resourced-contract/model/recorded'
-import { relevance } from 'resourced-contract/model/relevance'
-import { type Catalog, isIndexed, namedField } from 'resourced-contract/model/resource'
+import { grantOf, predicatesOf } from 'resourced-contract/model/field-grants'
+import { collectionsOf, type Predicate } from 'resourced-contract/model/predicate'
+import { isHistory } from 'resourced-contract/model/resource'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { retainedSince } from '../../plan/check-record.ts'
+import { keyedTag, retainedSince } from '../../plan/check-record.ts'
 import type { PageOutcome } from '../../plan/outcome.ts'
 import type { Page, ReadPage } from '../../plan/plan.ts'
 import type { BoundedMap } from '../sql/bounded-map.ts'
@@ -15,21 +11,23 @@ import { columnSql, comparisonColumn, searchColumns, subject } from '../sql/colu
 import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, orderTerms } from '../sql/keyset.ts'
 import { liveSql, type PredicateContext, predicateSql } from '../sql/predicate.ts'
-import { predicateDigest } from '../sql/predicate-digest.ts'
-import { maskedSql } from '../sql/records.ts'
+import { digestOf, grantsDigest, maskedSql, predicateDigest } from '../sql/records.ts'
 import type { Statement } from '../transaction.ts'
 import {
+  type AccessPath,
+  accessPathOf,
   findsBySet,
-  hasIndex,
-  isFoundByIndex,
+  findsFew,
   isLed,
   isLookup,
   isOfFewValues,
+  isRelated,
   type LiveOf,
-  servesOrder,
+  leadingNullField,
+  type Size,
+  searchedTexts,
   termsOf,
-} from './found-by-index.ts'
-import { allowedKey, firstField, isRelated, otherCollections, relatedTo } from './list-dependence.ts'
+} from './access-path.ts'
 import type { Clock } from './rows/clock.ts'
 
 /** The rows of a list in their order, by one access path. */
@@ -91,74 +89,6 @@ export function recycleBin(
   return { ...context, binSince: (target) => retainedSince(target, now) }
 }
 
-/** How many rows are read, and how many are skipped before. */
-export interface Range {
-  readonly limit: number
-  readonly offset: number
-}
-
-/** The rows that the statements of a page read: beside a cursor one more than it has. */
-export function rangeOf(page: Page): Range {
-  if (page.style === 'cursor') return { limit: page.limit + 1, offset: 0 }
-  return page.style === 'page' ? { limit: page.perPage, offset: (page.page - 1) * page.perPage } : page
-}
-
-/** How many rows of a list of so many records are skipped to read a page: from its end, if that is nearer. */
-export function skippedRows(page: Page, total: number): number {
-  const { limit, offset } = rangeOf(page)
-  return Math.min(offset, Math.max(0, total - offset - limit))
-}
-
-/** How many records a list and its collection have. */
-export interface Size {
-  readonly total: number
-  /** The live records of the collection; `undefined`: unknown. */
-  readonly live: number | undefined
-}
-
-/** What is known of a list before it is read. */
-export interface KnownSize {
-  /** The total as it was counted last; `undefined`: it never was. */
-  readonly total: number | undefined
-  /** Whether nothing has changed since: then it is not counted again. */
-  readonly isCurrent: boolean
-  /** The live and the deleted records of the collection. */
-  readonly live: number
-  readonly deleted: number
-  /** The records of other collections that the caller's permission may ask for. */
-  readonly others: number
-}
-
-/** So many rows are read within about a millisecond. */
-export const fewRows = 1_000
-
-/**
- * Whether a page visits few rows, those for its total included. An old total is off by one for each change since, so it
- * is good enough. A total that is not known may be any.
- */
-export function visitsFew(plan: ReadPage, { total, isCurrent, live, deleted, others }: KnownSize): boolean {
-  const { resource, search, page, sort } = plan
-  // A query names at most 1,000 ids.
-  if (live + deleted + others <= fewRows || namesIds(plan.filter)) return true
-  const [term, ...more] = conditionsOf(plan)
-  const isOne = (term === undefined ? 0 : 1) + more.length + (search?.length ?? 0) <= 1
-  if (total === undefined || !isOne || plan.deleted !== undefined) return false
-  // A search by texts that the caller may not read, and a condition without an index, visit rows that no total counts.
-  if (term === undefined ? search !== undefined && searchedTexts(plan) !== undefined : !hasIndex(resource, term))
-    return false
-  // The indexes of ids and of words contain deleted records too, those of fields do not.
-  const isOfField =
-    term === undefined
-      ? search === undefined && sort.length > 0
-      : 'field' in term && term.field !== 'id' && term.kind !== 'has'
-  const gone = isOfField ? 0 : deleted
-  // An index of fields has all that is asked of a row that is skipped: ten take as long as one that is read.
-  const skipped = skippedRows(page, total) / (isOfField ? 10 : 1)
-  const read = isIndexRange(plan) ? skipped + rangeOf(page).limit : total
-  // A score is made of the words of each text.
-  return (isCurrent ? 0 : total + gone) + read * (isByRelevance(plan) ? 10 : 1) + gone <= fewRows
-}
-
 /** The scan that reads a page of a list. */
 export function scanOf({ context, plan, where, scans }: List, page: Page, size: Size): Scan {
   const path = accessPathOf(context.catalog, plan, page, size)
@@ -175,11 +105,6 @@ export function scanOf({ context, plan, where, scans }: List, page: Page, size: 
         : { where, terms: ledTerms(plan, ordered) }
   scans.set(path, scan)
   return scan
-}
-
-/** Whether a list finds its rows without those that a reference may lead to. */
-function findsFew({ catalog }: SqlContext, plan: ReadPage): boolean {
-  return isServed(catalog, plan) || isFoundByFilter(plan) || namesIds(plan.filter)
 }
 
 function whereSql(context: SqlContext, plan: ReadPage, liveOf: LiveOf): Sql {
@@ -254,10 +179,6 @@ function scoreSql(context: SqlContext, plan: ReadPage): Sql {
   return search.length === 0 ? raw("length('')") : context.dialect.relevance(texts, search)
 }
 
-function isByRelevance({ sort }: ReadPage): boolean {
-  return sort.some(({ field }) => field === relevance.field)
-}
-
 /** The same rows, so that the order finds them and the conditions only drop some. */
 function checkedSql(context: SqlContext, plan: ReadPage): Sql {
   const { resource, parent, permitted, filter, search } = plan
@@ -282,46 +203,36 @@ export function unindexedTerms({ dialect }: SqlContext, terms: readonly OrderTer
 }
 
 /**
- * The columns in which an older version or a caller searches, where they are fewer than those of the index (QRY-5,
- * AUT-9, AUT-13): the index finds records by any of its texts, so the words have to be looked for in these texts once
- * more. `undefined`: the index decides.
- */
-function searchedTexts({ resource, versionResource, readableFields }: ReadPage): string[] | undefined {
-  const indexed = searchColumns(resource)
-  const isMasked = indexed.some((name) => grantOf(readableFields, name) !== undefined)
-  if (versionResource === undefined) return isMasked ? indexed : undefined
-  const { fields, mapping } = versionResource
-  const columns = fields.flatMap(({ name, search }) => (search ? (mapping.toStored.get(name) ?? []) : []))
-  return !isMasked && indexed.every((name) => columns.includes(name)) ? undefined : columns
-}
-
-/**
  * The tag of a list where it is known before the page is read. For a caller who may read all of the collection it is
  * made of the clock, so it costs no reading; it is keyed, so that callers cannot count the changes. For others it
  * depends only on what they see (AUT-9): it is known if nothing has changed since the page was read.
  */
 export function knownTag(list: List, { revision }: Pick<Clock, 'revision'>): string | undefined {
   if (list.tagged?.state === revision) return list.tagged.tag
-  const { plan, context } = list
-  const { tagSecret } = context
+  const { plan } = list
   const isOfAll = plan.permitted.kind === 'always' && !isHistory(plan.resource)
   const isWhole = isOfAll && plan.readableFields === undefined && relatedTo(plan).size === 0
   // What is shown of deleted records depends on the time of day, which the clock does not show.
   if (!isWhole || plan.deleted !== undefined) return undefined
-  if (tagSecret === undefined) throw new Error('Pages cannot be read without the secret of their tags.')
   const { name, shape } = plan.versionResource ?? plan.resource
   // An older version's clients keep their tags when a newer one renames fields.
   const asked = plan.versionFilter === undefined ? plan : { ...plan, filter: plan.versionFilter }
   const text = `${name} ${revision} ${shape} ${conditionKey(asked)}`
-  const tag = createHmac('sha256', tagSecret).update(text).digest('base64url').slice(0, 22)
+  const tag = keyedTag(secretOf(list), text)
   list.tagged = { state: revision, tag }
   return tag
 }
 
 /** The opaque tag of a page, made of its visible content. */
-export function pageTag({ plan }: List, { json, total, previous, next }: Omit<PageOutcome, 'kind' | 'tag'>): string {
+export function pageTag(list: List, { json, total, previous, next }: Omit<PageOutcome, 'kind' | 'tag'>): string {
+  const { plan } = list
   const { shape } = plan.versionResource ?? plan.resource
-  return digest(`${JSON.stringify([shape, total, previous, next])}\n${json}`)
+  return keyedTag(secretOf(list), `${JSON.stringify([shape, total, previous, next])}\n${json}`)
+}
+
+function secretOf({ context: { tagSecret } }: List): Uint8Array {
+  if (tagSecret === undefined) throw new Error('Pages cannot be read without the secret of their tags.')
+  return tagSecret
 }
 
 /** The key of the total of a list. */
@@ -336,89 +247,46 @@ function conditionKey(plan: ReadPage): string {
   if (search !== undefined || deleted !== undefined) {
     const masks = readableFields === undefined ? [] : [readableFields]
     const rest = [search ?? null, searchedTexts(plan) ?? null, deleted ?? null, ...masks]
-    return `${predicates}.${digest(exactText(rest))}`
+    return `${predicates}.${digestOf(rest)}`
   }
   return predicates === '.' ? '' : predicates
 }
 
-function digest(text: string): string {
-  return hash('sha256', text, 'base64url').slice(0, 22)
-}
-
 /**
- * How a page finds its rows. One index often serves a list's filter and its order together. Where none does, an engine
- * can find what matches and sort it, or scan the whole order and drop what does not match. The number of matching rows
- * decides which of the two would cost as much as reading the table. That number is known: it is the list's exact total.
- *
- * `planner`: the engine's planner chooses. `sort`: find by the filter, then sort. `ordered scan`: follow the order,
- * check each row.
+ * The part of keys that depends on the caller: what may be read, and what the filter and the order have of it. A
+ * condition of the request may hold values of its caller.
  */
-type AccessPath = 'planner' | 'sort' | 'ordered scan'
-
-/** So many rows are sorted within some ten milliseconds; a scan soon meets one row of more than these. */
-const sortedQuickly = 10_000
-
-/** To find a row by its number and to sort it takes as long as to check so many rows of an order. */
-const checkedMeanwhile = 2
-
-function accessPathOf(catalog: Catalog, plan: ReadPage, page: Page, { total, live }: Size): AccessPath {
-  const isSearch = plan.search !== undefined && plan.deleted === undefined
-  // A query names at most 1,000 ids. No index has the order by relevance.
-  if (namesIds(plan.filter) || isByRelevance(plan)) return 'sort'
-  // Only the index of words finds the few records that have several words, and that of deletions the deleted ones.
-  if ((isSearch || plan.deleted?.only === true) && total <= sortedQuickly) return 'sort'
-  if (isServed(catalog, plan) && !(isSearch && live !== undefined)) return 'planner'
-  const isFound = isSearch || conditionsOf(plan).some((term) => isFoundByIndex(plan.resource, term))
-  // No index has the order of related values.
-  if (total <= sortedQuickly || plan.sort.some(isRelated)) return isFound ? 'sort' : 'planner'
-  // If matches are spread evenly, the scan meets so many rows until the end of the page.
-  const checked = (skippedRows(page, total) + rangeOf(page).limit) * ((live ?? 0) / total)
-  return isFound && checked > total * checkedMeanwhile ? 'sort' : 'ordered scan'
+export function allowedKey({ permitted, readableFields, filter, sort }: ReadPage): string {
+  const order = sort.some(isRelated) ? digestOf(sort) : ''
+  return `${predicateDigest(permitted)}${grantsDigest(readableFields)} ${predicateDigest(filter)}${order}`
 }
 
-/** Whether a filter of events selects a part of them, of whatever records they are. */
-function isFoundByFilter({ resource, filter }: ReadPage): boolean {
-  return resource.order === 'by-position' && termsOf(filter).some((term) => isFoundByIndex(resource, term))
+const none: ReadonlySet<string> = new Set()
+
+/** The collections beside its own that a caller's view of a list depends on. */
+export function otherCollections(
+  plan: Pick<ReadPage, 'permitted' | 'deleted' | 'readableFields' | 'filter' | 'sort' | 'parent' | 'resource'>,
+): ReadonlySet<string> {
+  const { permitted, deleted, readableFields, parent, resource } = plan
+  // The clock of a collection shows the states of its records, which other transactions may write in another order.
+  const related = parent !== undefined && isHistory(resource) ? new Set([parent.resource.name]) : relatedTo(plan)
+  const isWhole = permitted.kind === 'always' && deleted === undefined && readableFields === undefined
+  if (isWhole) return related
+  const others = collectionsOf(permitted, new Set(related))
+  if (readableFields !== undefined) for (const each of predicatesOf(readableFields)) collectionsOf(each, others)
+  if (deleted !== undefined) collectionsOf(deleted.permitted, others)
+  return others
 }
 
-/** Whether one index has the rows of a list together and in order, or search or deletion decides how they are found. */
-function isServed(catalog: Catalog, plan: ReadPage): boolean {
-  if (plan.search !== undefined || plan.deleted !== undefined) return true
-  if (isLed(catalog, plan.filter)) return false
-  const terms = conditionsOf(plan)
-  const first = firstField(plan)
-  return terms.length === 0 || terms.some((term) => servesOrder(plan.resource, term, first))
-}
-
-/**
- * The field that is null in all rows of a list and with which the index of its order begins; `undefined` where there is
- * none, or another condition has an index that serves.
- */
-function leadingNullField(plan: ReadPage): string | undefined {
-  const { resource, search, deleted } = plan
-  if (search !== undefined || deleted !== undefined) return undefined
-  const first = firstField(plan)
-  const serving = conditionsOf(plan).filter((term) => servesOrder(resource, term, first))
-  if (serving.some((term) => term.kind !== 'null')) return undefined
-  for (const term of serving) {
-    const field = term.kind === 'null' && term.field !== first ? namedField(resource, term.field) : undefined
-    if (field !== undefined && isIndexed(resource, field)) return field.name
+/** The collections whose records the filter and the order of a list ask for. */
+export function relatedTo({ filter, sort }: Pick<ReadPage, 'filter' | 'sort'>): ReadonlySet<string> {
+  if (filter.kind === 'always' && !sort.some(isRelated)) return none
+  const related = collectionsOf(filter)
+  for (const { through = [] } of sort) {
+    for (const { collection, permitted } of through) {
+      related.add(collection)
+      if (permitted !== undefined) collectionsOf(permitted, related)
+    }
   }
-  return undefined
-}
-
-/** Whether the rows of a list are one range of an index, in order, with no other live rows between them. */
-export function isIndexRange(plan: ReadPage): boolean {
-  // Rows that tie in the first field are sorted.
-  if (plan.search !== undefined || plan.deleted !== undefined || plan.sort.length > 1) return false
-  if (plan.sort.some(isRelated)) return false
-  const [term, ...others] = conditionsOf(plan)
-  if (term === undefined) return true
-  return others.length === 0 && servesOrder(plan.resource, term, firstField(plan)) && hasIndex(plan.resource, term)
-}
-
-function conditionsOf({ permitted, filter, parent }: ReadPage): Predicate[] {
-  const terms = [permitted, filter].flatMap(termsOf)
-  if (parent === undefined) return terms
-  return [...terms, { kind: 'compare', field: parent.field, operator: 'eq', value: parent.id }]
+  return related
 }

@@ -1,14 +1,25 @@
 /**
  * The transactions of background jobs, by name, and the port's `JobStore` that calls them. On SQLite they run on
  * another thread: their arguments and results are plain data.
+ *
+ * Other writers wait for a batch, so its size follows from how long the last batches of the same kind held the writer:
+ * as many fewer records as a batch took too long, and slowly more after batches that took a short time.
+ *
+ * Former states (HIS-1): one is removed when its successor is old enough, so that the state of a record at the
+ * beginning of the time that is kept stays, and the present one too. Each revision is looked at once: when it is old
+ * enough, those before it are removed.
  */
-import type { Restore, UpdateMatching } from '../../plan/plan.ts'
+import { historyCollection } from 'resourced-contract/model/names'
+import type { Resource } from 'resourced-contract/model/resource'
+import { periodBefore } from 'resourced-contract/model/time'
+import sql, { raw } from 'sql-template-tag'
+import type { Restore } from '../../plan/plan.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { JobError, JobStep, JobStore, OpenJob } from '../storage.ts'
 import { type PlainPlan, planOf } from '../threads/plain-plan.ts'
-import { ignoringRows, inBatches, type Runner, type Transaction } from '../transaction.ts'
+import { firstRow, ignoringRows, inBatches, type Runner, type Transaction } from '../transaction.ts'
 import { inspect } from './delete/begin.ts'
-import { countMatching } from './delete/matching.ts'
+import { countMatching, type Matching } from './delete/matching.ts'
 import { beginPurge, checkClock, countPurge, hasExpired, stepPurge } from './delete/purge.ts'
 import { stepWork, undoWork } from './delete/work.ts'
 import type { Removed } from './delete/work-list.ts'
@@ -23,10 +34,9 @@ import {
 } from './exports.ts'
 import { deleteExpiredKeys } from './idempotency.ts'
 import { deleteExpiredJobs } from './jobs.ts'
-import { deleteExpiredEvents } from './kept-events.ts'
-import { deleteFormerStates } from './kept-history.ts'
+import { deleteExpiredEvents, firstIdSince } from './kept-events.ts'
 import { deleteEmptyFigures } from './kept-summary.ts'
-import { Pace } from './pace.ts'
+import { tick } from './rows/clock.ts'
 import { finishJob, keepTotal, openJobs, stateOf } from './rows/job-rows.ts'
 
 interface Step {
@@ -66,21 +76,21 @@ const reading = {
     counts[job.task](context, job.id),
   readExport: (context: SqlContext, { job }: { readonly job: string }) => readExport(context, job),
   countMatches: (context: SqlContext, plan: PlainPlan) =>
-    countMatching(context, planOf<UpdateMatching>(context.catalog, plan)),
+    countMatching(context, planOf<Matching>(context.catalog, plan)),
   inspect: (context: SqlContext, { ids, deciders, ...plan }: Inspecting) =>
     inspect(context, planOf<Removed | Restore>(context.catalog, plan), ids, deciders),
 }
 
 /** The transactions of background jobs. */
 export const longWork = { ...writing, ...reading }
-export type LongWork = typeof longWork
+type LongWork = typeof longWork
 
 /** The argument and the result of such a transaction. */
-export type Asked<Name extends keyof LongWork> = Parameters<LongWork[Name]>[1]
-export type Given<Name extends keyof LongWork> = ReturnType<LongWork[Name]> extends Transaction<infer T> ? T : never
+type Asked<Name extends keyof LongWork> = Parameters<LongWork[Name]>[1]
+type Given<Name extends keyof LongWork> = ReturnType<LongWork[Name]> extends Transaction<infer T> ? T : never
 
 /** Whether such a transaction changes anything. */
-export function isWriting(name: keyof LongWork): boolean {
+function isWriting(name: keyof LongWork): boolean {
   return name in writing
 }
 
@@ -151,7 +161,7 @@ export function jobStore(
   const deleteSomeExpired = async (now: number) => {
     const { storesExports } = context.dialect.layout
     const batches = [
-      () => deleteExpiredKeys(now),
+      () => deleteExpiredKeys(context, now),
       () => deleteExpiredJobs(context, now),
       () => deleteExpiredEvents(context, now),
       () => deleteFormerStates(context, now),
@@ -195,3 +205,105 @@ export function jobStore(
     deleteSomeExpired,
   }
 }
+
+/** How many revisions one transaction looks at. */
+const mostExamined = 500
+
+/** Removes states that are no longer kept, and returns how many revisions it has looked at. */
+function* deleteFormerStates(context: SqlContext, now: number): Transaction<number> {
+  let examined = 0
+  for (const resource of context.catalog.resources.values()) {
+    if (resource.history?.keep !== undefined) {
+      examined += yield* deleteFormerOf(context, resource, periodBefore(now, resource.history.keep))
+    }
+  }
+  return examined
+}
+
+function* deleteFormerOf(context: SqlContext, { name }: Resource, before: number): Transaction<number> {
+  const position = yield* readPosition(name)
+  const rows = yield sql`select _row, id, collection, record_id, created_at from "revisions"
+    where _row > ${position} order by _row limit ${mostExamined}`
+  const end = firstIdSince(before)
+  const young = rows.findIndex(({ id }) => String(id) >= end)
+  const old = young === -1 ? rows : rows.slice(0, young)
+  if (old.length === 0) return 0
+  const own = old.filter((row) => row['collection'] === name)
+  const newest = new Map(own.map((row) => [String(row['record_id']), row]))
+  let count = 0
+  for (const [id, { _row, created_at }] of newest) {
+    // The index has the times of a record's states.
+    const earlier = sql`record_id = ${id} and collection = ${name} and created_at <= ${String(created_at)}`
+    count += (yield sql`delete from "revisions" where ${earlier} and _row < ${Number(_row)} returning id`).length
+  }
+  const key = keyOf(name)
+  const last = String(old.at(-1)?.['_row'])
+  yield sql`insert into resourced_meta (key, value) values (${key}, ${last})
+    on conflict (key) do update set value = excluded.value`
+  if (count > 0) yield tick(context, historyCollection, 0, 0)
+  return old.length
+}
+
+function keyOf(collection: string): string {
+  return `history:${collection}`
+}
+
+/** The last revision that was looked at. The database may have given later ones again, where none of them is left. */
+function* readPosition(collection: string): Transaction<number> {
+  const last = raw('(select coalesce(max(_row), 0) from "revisions")')
+  const row = yield* firstRow(sql`select value, ${last} as last from resourced_meta where key = ${keyOf(collection)}`)
+  return Math.min(Number(row?.['value'] ?? 0), Number(row?.['last'] ?? 0))
+}
+
+/** A batch that held the writer longer than this, in milliseconds, is followed by smaller ones. */
+const long = 20
+
+/** How long a batch then takes, if records cost as much as before. */
+const aim = 12
+
+/** A batch that held the writer for less than this, in milliseconds, is followed by larger ones. */
+const short = 8
+
+const smallest = 10
+const largest = 1_000
+const first = 50
+
+/** The sizes of batches, by kind: a task, or a phase of one. */
+export class Pace {
+  readonly #sizes = new Map<string, number>()
+  /** How long a commit takes on this disk, however little it writes. */
+  #quickest = Number.POSITIVE_INFINITY
+
+  /** How many records the next batch of a kind changes. */
+  sizeFor(kind: string): number {
+    return this.#sizes.get(kind) ?? first
+  }
+
+  /**
+   * Notes a batch.
+   *
+   * @param worked how long its statements took, in milliseconds
+   * @param committed how long its commit took: a slow disk is no reason for smaller batches, but much to write is
+   */
+  note(kind: string, worked: number, committed = 0): void {
+    const size = this.sizeFor(kind)
+    // The disk may become slower.
+    this.#quickest = Math.min(committed, this.#quickest * 1.1 + 0.1)
+    const own = worked + committed - this.#quickest
+    if (own > long) this.#sizes.set(kind, Math.max(smallest, Math.floor(size * Math.max(aim / own, 1 / 8))))
+    else if (worked + committed < short) this.#sizes.set(kind, Math.min(largest, Math.ceil(size * 1.25)))
+  }
+
+  /** Runs a batch whose kind is known once it runs, and notes it. */
+  measure<T>(task: string, run: (sizeFor: (phase: string) => number) => T): { readonly ran: T; readonly note: Note } {
+    let kind = task
+    const ran = run((phase) => {
+      kind = `${task} ${phase}`
+      return this.sizeFor(kind)
+    })
+    return { ran, note: (worked, committed) => this.note(kind, worked, committed) }
+  }
+}
+
+/** Notes how long a batch took: see `Pace.note`. */
+type Note = (worked: number, committed?: number) => void

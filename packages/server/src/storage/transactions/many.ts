@@ -4,7 +4,7 @@
  * change is. Each record is decided on the state that those before it have made.
  */
 import { comparisonKey } from 'resourced-contract/model/predicate'
-import type { Resource } from 'resourced-contract/model/resource'
+import type { RecordValues, Resource } from 'resourced-contract/model/resource'
 import type { Issue } from 'resourced-contract/spec/faults'
 import type { CurrentRecord } from '../../plan/check-record.ts'
 import { type Proposal, proposeCreate, proposeUpdate, type Question, takenIssue } from '../../plan/decide.ts'
@@ -15,12 +15,11 @@ import type { SqlContext } from '../sql/context.ts'
 import type { WordsOf } from '../sql/dialect.ts'
 import { Outdated, type Transaction } from '../transaction.ts'
 import { decideCreation } from './create.ts'
-import { attributionOf, tellAttribution } from './rows/attribution.ts'
 import { tickAll } from './rows/clock.ts'
 import { findExpected, holderOf } from './rows/expected.ts'
 import { numbered } from './rows/numbers.ts'
 import { decide } from './rows/other-records.ts'
-import { changeRecord, freeValue, insertRecord, wordsOf } from './rows/record-row.ts'
+import { attributionOf, changeRecord, freeValue, insertRecord, tellAttribution, wordsOf } from './rows/record-row.ts'
 
 /** A record to write, or its refusal. */
 export type Item =
@@ -184,6 +183,11 @@ function* openQuestions(
   const { resource } = item.plan
   const shared = uniques.sharedBy(index)
   for (const question of proposal.questions) {
+    if (question.kind === 'rule') {
+      // Those that have given a value up must not be seen without it.
+      questions.push({ ...question, instead: uniques.unfinished(question, resource, item.plan.id) })
+      continue
+    }
     const isShared = question.kind === 'taken' && shared.includes(question.fields)
     // Of one request, the clash is found already. Otherwise an earlier record may have the value by now.
     if (isShared ? areOne : expected.has(question)) continue
@@ -210,7 +214,8 @@ function* isFreed(
   const holder = yield* holderOf(context, resource, question)
   if (holder === undefined) return true
   const [field = ''] = question.fields
-  if (!uniques.free(holder, field)) return false
+  // Access rules must find records by the value until they have another one.
+  if (resource.lookedUp.includes(field) || !uniques.free(holder, field)) return false
   yield* freeValue(context, resource, field, holder)
   return true
 }
@@ -224,8 +229,10 @@ class UniqueValues {
   readonly #pending: Set<string | undefined>
   readonly #freed = new Map<string, Set<string>>()
   readonly #ids: (string | undefined)[]
+  readonly #proposals: readonly (Proposal | Outcome)[]
 
   constructor(items: readonly Item[], proposals: readonly (Proposal | Outcome)[]) {
+    this.#proposals = proposals
     this.#own = proposals.map((proposal) => (proposal.kind === 'proposal' ? valuesOf(proposal) : []))
     for (const [index, own] of this.#own.entries()) {
       const item = items[index] as Item
@@ -258,6 +265,23 @@ class UniqueValues {
   /** The fields of a record whose values were freed. */
   freedOf(id: string): Iterable<string> {
     return this.#freed.get(id) ?? []
+  }
+
+  /**
+   * The records that have given a value up and are not changed yet, as a business rule sees them. A record that must
+   * not be there is looked for among them as they will be, one that must be there as they were, as if they stood before
+   * or after the record; and the record itself as it was, as in a change of it alone.
+   */
+  unfinished(question: Question & { readonly kind: 'rule' }, resource: Resource, own: string): RecordValues[] {
+    if (question.collection !== resource.name) return []
+    const willBe = 'unless' in question.rule && question.rule.unless.none !== undefined
+    return [...this.#freed.keys()].flatMap((id) => {
+      const proposal = this.#pending.has(id) ? this.#proposals[this.#ids.indexOf(id)] : undefined
+      if (proposal?.kind !== 'proposal') return []
+      const { current, next } = proposal.transition
+      const seen = willBe && id !== own ? next : current
+      return seen === undefined ? [] : [seen]
+    })
   }
 
   /** Notes that a record has had its turn. */

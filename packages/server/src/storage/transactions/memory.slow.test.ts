@@ -18,6 +18,11 @@ const record = (json: string) => ({ kind: 'record', json, revision: 1, updatedAt
 const page = (json: string): PageOutcome => ({
   ...{ kind: 'page', json, count: 1, total: 1, tag: 't', previous: undefined, next: undefined },
 })
+const pagePlan = (key: string): ReadPage => ({
+  ...{ kind: 'read-page', resource: shelves, parent: undefined, filter: always, versionFilter: undefined },
+  ...{ permitted: always, search: undefined, deleted: undefined, sort: [], fields: undefined, key },
+  ...{ page: { style: 'page', page: 1, perPage: 20 }, conditions: {} },
+})
 const at = (own: number, others = 0) => ({ own, others })
 
 /** Remembers a record, which was asked for twice. */
@@ -114,8 +119,9 @@ test('the cache is bounded by bytes, and is cleared when the tables change', () 
 function pageReader(): (state: number) => string | undefined {
   const memory = new Memory()
   return (state) => {
-    const known = memory.page('/shelves?', state)
-    if (known === undefined) memory.keepPage('/shelves?', state, page(`read at ${state}`))
+    const known = memory.answer(pagePlan('/shelves?'), state)
+    assert.ok(known?.kind !== 'with-related')
+    if (known === undefined) memory.keepAnswer(pagePlan('/shelves?'), state, page(`read at ${state}`))
     return known?.json
   }
 }
@@ -136,9 +142,7 @@ test('a page that was used is remembered from the first read after a change, and
 test('a cached list does not hold the conditions of its request, which may name thousands of tags', () => {
   const memory = new Memory()
   const request: ReadPage = {
-    ...{ kind: 'read-page', resource: shelves, parent: undefined, filter: always, versionFilter: undefined },
-    ...{ permitted: always, search: undefined, deleted: undefined, sort: [], fields: undefined, key: '/shelves?' },
-    page: { style: 'page', page: 1, perPage: 20 },
+    ...pagePlan('/shelves?'),
     conditions: { ifNoneMatch: Array.from({ length: 4_000 }, () => ({ opaque: 'a', weak: false })) },
   }
   const list = listOf(context, memory, request)
@@ -167,7 +171,7 @@ test('answers hold about as many bytes as they count', () => {
       const key = String(number)
       const kept = number % 2 === 0
       if (kept) keep(memory, plan(key), at(1), record(textOf(number, length)))
-      else for (const _ of [1, 2]) memory.keepPage(key, 1, page(textOf(number, length)))
+      else for (const _ of [1, 2]) memory.keepAnswer(pagePlan(key), 1, page(textOf(number, length)))
     }
     const held = heldBytes() - before
     assert.ok(held > mostRemembered / 2 && held < mostRemembered * 1.25, `${held} bytes with ${length} characters`)
@@ -177,19 +181,14 @@ test('answers hold about as many bytes as they count', () => {
 
 test('150,000 different requests leave a bounded memory', () => {
   const memory = new Memory()
-  const query: ReadPage = {
-    ...{ kind: 'read-page', resource: shelves, parent: undefined, filter: always, versionFilter: undefined },
-    ...{ permitted: always, search: undefined, deleted: undefined, sort: [], fields: undefined, key: '/shelves?' },
-    ...{ page: { style: 'page', page: 1, perPage: 20 }, conditions: {} },
-  }
   const send = (from: number, to: number) => {
     for (let number = from; number < to; number++) {
       keep(memory, plan(`${number}`), at(number), record(textOf(number, 400)))
-      memory.keepPage(`/shelves?name=${number}`, number, page(textOf(number, 4_000)))
+      memory.keepAnswer(pagePlan(`/shelves?name=${number}`), number, page(textOf(number, 4_000)))
       memory.totals.set(`shelves ${number}`, { revision: number, total: 1 })
       const filter: Predicate = { kind: 'compare', field: 'name', operator: 'eq', value: `${number}` }
-      const list = listOf(context, memory, { ...query, filter, key: `/shelves?name=${number}` })
-      scanOf(list, query.page, { total: 1, live: 1 })
+      const query = { ...pagePlan(`/shelves?name=${number}`), filter }
+      scanOf(listOf(context, memory, query), query.page, { total: 1, live: 1 })
     }
   }
   send(0, 50_000)

@@ -3,15 +3,16 @@
  * is as current as the clocks that a read compares it with (docs/explanation/performance.md).
  */
 
+import { predicatesOf } from 'resourced-contract/model/field-grants'
+import { always, collectionsOf } from 'resourced-contract/model/predicate'
 import type { Outcome, PageOutcome, WithRelated } from '../../plan/outcome.ts'
-import type { ReadRecord } from '../../plan/plan.ts'
+import type { Include, Plan, ReadPage, ReadRecord, ReadSummary } from '../../plan/plan.ts'
 import { BoundedMap } from '../sql/bounded-map.ts'
 import { advance } from '../sql/marks.ts'
-import { predicateDigest } from '../sql/predicate-digest.ts'
-import { grantsDigest, versionedName } from '../sql/records.ts'
+import { digestOf, grantsDigest, predicateDigest, versionedName } from '../sql/records.ts'
 import type { Touched } from '../transaction.ts'
 import type { EventTotal } from './event-totals.ts'
-import type { List } from './list.ts'
+import { allowedKey, type List, otherCollections, relatedTo } from './list.ts'
 import type { Clock } from './rows/clock.ts'
 
 /** A record as it was read: found and permitted. A conditional request may have read its validators only. */
@@ -19,11 +20,11 @@ type KnownRecord =
   | Extract<Outcome, { readonly kind: 'record' }>
   | (Extract<Outcome, { readonly kind: 'not-modified' }> & { readonly json?: undefined })
 
+/** A page, or what was read with related records. */
+type KnownAnswer = PageOutcome | WithRelated
+
 /** The most bytes of all answers that are remembered: records and pages together. */
 export const mostRemembered = 16 * 1_048_576
-
-/** The most bytes of one answer that is remembered. */
-const largest = mostRemembered / 16
 
 /** About so many bytes of objects belong to a remembered answer. */
 const overhead = 400
@@ -49,7 +50,7 @@ interface Collection {
 /** An answer, and the state at which it is true. */
 interface Entry {
   readonly state: number
-  readonly answer: KnownRecord | PageOutcome | WithRelated
+  readonly answer: KnownRecord | KnownAnswer
   /** Whether a request was answered with it. */
   isUsed: boolean
 }
@@ -62,20 +63,33 @@ export interface Total {
   readonly counted?: EventTotal | undefined
 }
 
-/** Results of reads that are still current, and the SQL of lists. */
-export class Memory {
+/** What is remembered where others change the database at any time: the rest of `Memory` takes far more space. */
+export class ListMemory {
   /** The SQL of lists, by query and permission; it depends on nothing in the database. */
   readonly lists = new BoundedMap<List>(1_000)
   /** Exact totals of filtered lists. */
   readonly totals = new BoundedMap<Total>(10_000)
+}
+
+/** Results of reads that are still current, and the SQL of lists. */
+export class Memory extends ListMemory {
   /** The clocks that were read since the database last changed. */
   readonly clocks = new Map<string, Clock>()
   readonly #collections = new Map<string, Collection>()
-  readonly #answers = new BoundedMap<Entry>(mostRemembered)
+  readonly #answers: BoundedMap<Entry>
+  /** The most bytes of one answer that is remembered. */
+  readonly #largest: number
   /** The keys that were asked for, and at which state, in little memory: of two in one slot, the later one counts. */
   readonly #asked = new Int32Array(slots)
   /** How often commits of this process have touched the records of a slot. */
   readonly #touched = new Uint32Array(slots)
+
+  /** @param most the most bytes of all answers */
+  constructor(most = mostRemembered) {
+    super()
+    this.#answers = new BoundedMap(most)
+    this.#largest = most / 16
+  }
 
   /** Has the clocks read again, because the database may have changed. */
   changed(): void {
@@ -112,24 +126,17 @@ export class Memory {
     this.#keep(recordKey(plan), this.#stateOf(plan, state), record)
   }
 
-  /** A page that was read before, while the sum of the revisions that it depends on was the same. */
-  page(key: string, state: number): PageOutcome | undefined {
-    return this.#get(key, state) as PageOutcome | undefined
+  /** The answer that was given to a read before, while the sum of the revisions that it depends on was the same. */
+  answer(plan: RememberedRead, state: number): KnownAnswer | undefined {
+    const key = answerKey(plan)
+    return key === undefined ? undefined : (this.#get(key, state) as KnownAnswer | undefined)
   }
 
-  /** Remembers a page. */
-  keepPage(key: string, state: number, page: PageOutcome): void {
-    this.#keep(key, state, page)
-  }
-
-  /** The same of a record or a page with its related records. */
-  related(key: string, state: number): WithRelated | undefined {
-    return this.#get(key, state) as WithRelated | undefined
-  }
-
-  /** Remembers such a record or page. */
-  keepRelated(key: string, state: number, answer: WithRelated): void {
-    this.#keep(key, state, answer)
+  /** Remembers the answer to a read, unless it is a refusal. */
+  keepAnswer(plan: RememberedRead, state: number, answer: Outcome): void {
+    if (answer.kind !== 'page' && answer.kind !== 'with-related') return
+    const key = answerKey(plan)
+    if (key !== undefined) this.#keep(key, state, answer)
   }
 
   #get(key: string, state: number): Entry['answer'] | undefined {
@@ -150,7 +157,7 @@ export class Memory {
     this.#asked[slotOf(hash)] = asked
     if (!isAgain && this.#answers.get(key)?.isUsed !== true) return
     const weight = overhead + key.length + textBytes(answer)
-    if (weight <= largest) this.#answers.set(key, { state, answer, isUsed: false }, weight)
+    if (weight <= this.#largest) this.#answers.set(key, { state, answer, isUsed: false }, weight)
   }
 
   /** The state of a record: another one after each change of it, and after changes that this process cannot explain. */
@@ -174,14 +181,6 @@ export class Memory {
     }
     return known.generation
   }
-}
-
-/** A record as one caller sees it: versions represent it differently, and callers have different permissions. */
-export function recordKey({ resource, versionResource, id, permitted, fields, readableFields }: ReadRecord): string {
-  const isWhole = fields === undefined && readableFields === undefined
-  if (versionResource === undefined && permitted.kind === 'always' && isWhole) return `${resource.name}/${id}`
-  const shown = `${fields?.join() ?? '*'}${grantsDigest(readableFields)}`
-  return `${resource.name}/${id} ${versionedName(versionResource ?? resource)} ${predicateDigest(permitted)} ${shown}`
 }
 
 const slots = 65_536
@@ -211,4 +210,88 @@ const idBytes = 64
 /** About the bytes of a text: one with any character beyond Latin-1 takes two for each. */
 function bytesOf(text: string): number {
   return text.length * (Buffer.byteLength(text) === text.length ? 1 : 2)
+}
+
+/** A read with related records. */
+export type IncludingRead = (ReadRecord | ReadPage) & { readonly include: Include }
+
+/** A read whose whole answer is remembered. */
+export type RememberedRead = ReadPage | ReadSummary | IncludingRead
+
+/** Whether a plan is a read with related records. */
+export function isIncluding<P extends Pick<ReadPage, 'include'>>(plan: P): plan is P & IncludingRead {
+  return plan.include !== undefined
+}
+
+/** Whether the whole answer to a plan is remembered. */
+export function isRemembered(plan: Plan): plan is RememberedRead {
+  return plan.kind === 'read-page' || plan.kind === 'read-summary' || (plan.kind === 'read-record' && isIncluding(plan))
+}
+
+/**
+ * What an answer is remembered by: the query, the address and the permissions of the caller. `undefined`: it is not
+ * worth remembering, or depends on more than the clocks of its collections.
+ */
+function answerKey(plan: RememberedRead): string | undefined {
+  if (plan.kind === 'read-summary') {
+    const { permitted, readableFields } = plan.list
+    return `${predicateDigest(permitted)}${grantsDigest(readableFields)} ${plan.resource.name}/summary ${plan.key}`
+  }
+  const key = plan.kind === 'read-page' ? pageKey(plan) : recordKey(plan)
+  if (key === undefined || !isIncluding(plan)) return key
+  const included = includedKey(plan.include)
+  return included === undefined ? undefined : `${included} ${key}`
+}
+
+/** A record as one caller sees it: versions represent it differently, and callers have different permissions. */
+function recordKey({ resource, versionResource, id, permitted, fields, readableFields }: ReadRecord): string {
+  const isWhole = fields === undefined && readableFields === undefined
+  if (versionResource === undefined && permitted.kind === 'always' && isWhole) return `${resource.name}/${id}`
+  const shown = `${fields?.join() ?? '*'}${grantsDigest(readableFields)}`
+  return `${resource.name}/${id} ${versionedName(versionResource ?? resource)} ${predicateDigest(permitted)} ${shown}`
+}
+
+function pageKey(plan: ReadPage): string | undefined {
+  const { key, parent, deleted } = plan
+  // Which deleted records a caller is shown depends on the time.
+  if (key === undefined || deleted !== undefined || parent?.deleted !== undefined) return undefined
+  const allowed = allowedKey(plan)
+  // Callers write the end of the key, so it comes last.
+  if (parent === undefined) return `${allowed} ${key}`
+  return JSON.stringify([key, allowed, parent.id, predicateDigest(parent.permitted)])
+}
+
+/**
+ * The part of keys that depends on related records: what is asked for, and what the caller may read of them.
+ *
+ * @returns `undefined`: which deleted records a caller is shown depends on the time
+ */
+function includedKey({ paths }: Include): string | undefined {
+  if (paths.some(({ deleted }) => deleted !== undefined)) return undefined
+  return digestOf(paths)
+}
+
+/** The collections beside its own that an answer depends on, with the permissions to read them and the parent. */
+export function othersOf(plan: RememberedRead): ReadonlySet<string> {
+  if (plan.kind === 'read-summary') return othersOf(plan.list)
+  const list = plan.kind === 'read-page' ? plan : { ...plan, ...ofOneRecord }
+  const others = withIncluded(otherCollections(list), plan.include)
+  if (list.parent === undefined) return others
+  const { resource, permitted } = list.parent
+  return collectionsOf(permitted, new Set([...others, resource.name]))
+}
+
+const ofOneRecord = { parent: undefined, filter: always, sort: [], deleted: undefined }
+
+/** Adds the collections that the related records of a read depend on, with their permissions, to those of the read. */
+function withIncluded(others: ReadonlySet<string>, include: Include | undefined): ReadonlySet<string> {
+  if (include === undefined) return others
+  const all = new Set(others)
+  for (const { collection, permitted, referring, readableFields, sort } of include.paths) {
+    all.add(collection)
+    collectionsOf(referring, all)
+    for (const each of relatedTo({ filter: permitted, sort })) all.add(each)
+    for (const each of predicatesOf(readableFields)) collectionsOf(each, all)
+  }
+  return all
 }

@@ -9,12 +9,13 @@ import type { Field, Resource } from 'resourced-contract/model/resource'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { PageOutcome } from '../../plan/outcome.ts'
 import type { Page, ReadPage } from '../../plan/plan.ts'
-import { columnSql, subject, subjectSql } from '../sql/columns.ts'
+import { columnSql, hasIdSql, subject, subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, reversed, type Segment, segmentsAfter } from '../sql/keyset.ts'
 import { maskedSql, membersOf, representationSql } from '../sql/records.ts'
 import { constant, firstRow, prebuilt, type Row, type Statement, type Transaction } from '../transaction.ts'
-import { fewRows, isIndexRange, type List, type Range, rangeOf, type Scan } from './list.ts'
+import { fewRows, isIndexRange, type Range, rangeOf } from './access-path.ts'
+import type { List, Scan } from './list.ts'
 import { clockSql } from './rows/clock.ts'
 
 /** The place of a row in the order. */
@@ -271,7 +272,8 @@ function* recordsOf({ list: { context, plan } }: PageRead, rows: Rows, most = ro
   for (const [index, known] of texts.entries()) {
     // Its JSON has no fewer bytes than its values.
     if (index > 0 && bytes + Number(rows.size[index]) > pageBytes) break
-    const source = sql`from ${subjectSql(plan.resource.name)} where id = ${String(rows.id[index])}`
+    const hasId = hasIdSql(plan.resource, (of) => of(String(rows.id[index])))
+    const source = sql`from ${subjectSql(plan.resource.name)} where ${hasId}`
     const one = sql`select ${valueSql(context, plan)} as json ${source}`
     const text = known === 'null' ? String((yield* firstRow(one))?.['json']) : known
     bytes += Buffer.byteLength(text) + 2
@@ -302,7 +304,7 @@ interface RecordBytes {
 }
 
 /** How many of these sizes, from the first, have a sum within a limit: at least one, if there is any. */
-function countWithin(sizes: readonly number[], most: number): number {
+export function countWithin(sizes: readonly number[], most: number): number {
   let sum = 0
   const beyond = sizes.findIndex((size) => {
     sum += size

@@ -2,7 +2,7 @@
 
 import { type EventKind, eventMark } from 'resourced-contract/model/event'
 import sql, { join, type Sql } from 'sql-template-tag'
-import type { EventsOutcome, ReadEvent, ReadEvents } from '../../plan/read-events.ts'
+import type { EventsOutcome, ReadEvent, ReadEvents } from '../../plan/plan-events.ts'
 import { columnSql, subject, subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { predicateSql } from '../sql/predicate.ts'

@@ -1,71 +1,102 @@
 /**
- * Reading a page of a list in six steps: the parent of a nested list, the clock, the conditions, the total, the rows,
- * and the outcome. The memory of answers is in front of it.
+ * Reads of requests: from the memory of answers, or from the database. On SQLite another thread reads what may take
+ * long: what is asked and given is plain data.
+ *
+ * A page of a list is read in six steps: the parent of a nested list, the clock, the conditions, the total, the rows,
+ * and the outcome.
  */
-
-import { collectionsOf, isOfAllRecords } from 'resourced-contract/model/predicate'
-import { isHistory } from 'resourced-contract/model/recorded'
+import { isOfAllRecords } from 'resourced-contract/model/predicate'
+import { isHistory } from 'resourced-contract/model/resource'
 import sql, { empty, raw } from 'sql-template-tag'
-import { checkPage } from '../../plan/check-record.ts'
+import { checkPage, isConditional } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
-import type { Parent, ReadPage } from '../../plan/plan.ts'
+import type { Parent, ReadPage, ReadRecord } from '../../plan/plan.ts'
+import { BoundedMap } from '../sql/bounded-map.ts'
 import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { PredicateContext } from '../sql/predicate.ts'
-import { predicateDigest } from '../sql/predicate-digest.ts'
-import { shareLock } from '../sql/share-lock.ts'
+import { shareLock } from '../sql/totals.ts'
+import { type PlainPlan, plainPlan, planOf } from '../threads/plain-plan.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
+import { fewRows, followsFew, type KnownSize, rangeOf, visitsFew } from './access-path.ts'
+import { addRelated } from './add-related.ts'
 import { countEvents } from './event-totals.ts'
 import { beginsAtKept } from './kept-events.ts'
-import { fewRows, type KnownSize, knownTag, type List, listOf, pageTag, rangeOf, scanOf, visitsFew } from './list.ts'
-import { allowedKey, otherCollections, withIncluded } from './list-dependence.ts'
-import type { Memory } from './memory.ts'
+import { knownTag, type List, listOf, pageTag, scanOf } from './list.ts'
+import { isIncluding, type ListMemory, type Memory, othersOf, type RememberedRead, type Total } from './memory.ts'
 import { firstStatement, type PageRead, readRows } from './page-rows.ts'
+import { readRecord } from './read-record.ts'
+import { readSummary, summarizesFew } from './read-summary.ts'
 import { type Clock, clockOf, knownClock, readClock } from './rows/clock.ts'
 import { holdsSql } from './rows/record-row.ts'
 
-export type ListMemory = Pick<Memory, 'clocks' | 'totals' | 'lists'>
+type ReadMemory = ListMemory & Pick<Memory, 'clocks'>
 
 /**
- * Runs a ReadPage from memory, if nothing has changed since it was read, or else from the database.
+ * Runs a read from memory, if nothing has changed since it was read, or else from the database.
  *
  * @param reach `few`: only what visits few rows is read
  * @returns `undefined` where it is not read
  */
-export function* answerPage(
+export function* answerRead(
   context: SqlContext,
   memory: Memory,
-  plan: ReadPage,
+  plan: RememberedRead,
   reach: 'all' | 'few',
 ): Transaction<Outcome | undefined> {
-  const key = pageKey(plan)
+  const { name } = plan.resource
+  const others = othersOf(plan)
   // Most pages are answered here: a generator costs more than the look-up.
-  const clock = knownClock(memory, plan.resource.name, allCollections(plan))
-  const state = clock?.revision ?? (yield* pageState(context, memory, plan))
-  const known = key === undefined ? undefined : memory.page(key, state)
-  if (known !== undefined) return checkPage(plan, known.tag) ?? known
-  const list = listOf(context, memory, plan)
-  if (reach === 'few' && !(yield* visitsFewRows(memory, list, clock))) return undefined
-  const outcome = yield* readPage(context, memory, plan, list)
-  keepPage(memory, plan, state, outcome)
+  const clock = knownClock(memory, name, others) ?? (yield* readClock(context, memory, name, others))
+  const known = memory.answer(plan, clock.revision)
+  if (known !== undefined) return known.kind === 'page' ? (checkPage(plan, known.tag) ?? known) : known
+  const list = listIn(context, memory, plan)
+  if (reach === 'few' && !(yield* readsFew(context, memory, plan, list))) {
+    const isDecided = plan.kind === 'read-summary' && list !== undefined && isConditional(plan.conditions)
+    return isDecided ? yield* decideByClock(memory, plan, list) : undefined
+  }
+  const outcome = yield* readAnew(context, memory, plan, list)
+  memory.keepAnswer(plan, clock.revision, outcome)
   return outcome
 }
 
-/** Remembers a page. */
-export function keepPage(memory: Memory, plan: ReadPage, state: number, outcome: Outcome): void {
-  const key = pageKey(plan)
-  if (key !== undefined && outcome.kind === 'page') memory.keepPage(key, state, outcome)
+/** The list of a read; `undefined`: it reads one record. */
+function listIn(context: SqlContext, memory: ReadMemory, plan: RememberedRead | ReadRecord): List | undefined {
+  if (plan.kind === 'read-record') return undefined
+  return listOf(context, memory, plan.kind === 'read-summary' ? plan.list : plan)
 }
 
-/** Whether the page of a list visits few rows: see `visitsFew`. */
-export function* visitsFewRows(memory: ListMemory, list: List, known?: Clock): Transaction<boolean> {
-  return visitsFew(list.plan, knownSize(memory, list, known ?? (yield* clockOfList(memory, list))))
+function* readsFew(
+  context: SqlContext,
+  memory: ReadMemory,
+  plan: RememberedRead,
+  list: List | undefined,
+): Transaction<boolean> {
+  if (plan.kind === 'read-summary') return yield* summarizesFew(context, memory, plan, list as List)
+  if (plan.include !== undefined && !followsFew(plan.include)) return false
+  return list === undefined || visitsFew(list.plan, knownSize(memory, list, yield* clockOfList(memory, list)))
+}
+
+/** Runs a read on one snapshot of the database. */
+export function* readAnew(
+  context: SqlContext,
+  memory: ReadMemory,
+  plan: RememberedRead | ReadRecord,
+  list = listIn(context, memory, plan),
+): Transaction<Outcome> {
+  if (plan.kind === 'read-summary') return yield* readSummary(context, memory, plan, list)
+  const answer =
+    plan.kind === 'read-page'
+      ? yield* readPage(context, memory, plan, list)
+      : yield* readRecord(context, undefined, plan)
+  const isFound = answer.kind === 'page' || answer.kind === 'record'
+  return isFound && isIncluding(plan) ? yield* addRelated(context, plan, answer) : answer
 }
 
 /** Runs a ReadPage on one snapshot: the page, or 304, 403, 404, 412 as a value. */
 export function* readPage(
   context: SqlContext,
-  memory: ListMemory,
+  memory: ReadMemory,
   plan: ReadPage,
   list: List = listOf(context, memory, plan),
 ): Transaction<Outcome> {
@@ -91,7 +122,7 @@ export function* readPage(
 }
 
 /** Reads the clock of a list, and along with it the first rows, where one statement reads both. */
-function* readState(memory: ListMemory, list: List): Transaction<{ readonly clock: Clock; readonly read?: PageRead }> {
+function* readState(memory: ReadMemory, list: List): Transaction<{ readonly clock: Clock; readonly read?: PageRead }> {
   if (!isReadAtOnce(memory, list)) return { clock: yield* clockOfList(memory, list) }
   const { plan, totalKey } = list
   const scan = scanOf(list, plan.page, { total: memory.totals.get(totalKey)?.total ?? 0, live: undefined })
@@ -103,7 +134,7 @@ function* readState(memory: ListMemory, list: List): Transaction<{ readonly cloc
  * Whether one statement reads a page and its clock: others write at any time, the page is at the beginning, and its
  * total is known, which a change may have made another one.
  */
-export function isReadAtOnce({ totals }: Pick<Memory, 'totals'>, { context, plan, totalKey }: List): boolean {
+export function isReadAtOnce({ totals }: Pick<ListMemory, 'totals'>, { context, plan, totalKey }: List): boolean {
   const { page } = plan
   if (!context.dialect.lock.hasOtherWriters) return false
   if (rangeOf(page).offset > fewRows || (page.style === 'cursor' && page.position !== undefined)) return false
@@ -125,41 +156,13 @@ function clockOfList(memory: Pick<Memory, 'clocks'>, { context, plan, others }: 
 }
 
 /** What is known of a list, given its clock. */
-function knownSize({ totals, clocks }: ListMemory, list: List, { revision, live, deleted = 0 }: Clock): KnownSize {
+function knownSize({ totals, clocks }: ReadMemory, list: List, { revision, live, deleted = 0 }: Clock): KnownSize {
   const others = [...list.others].reduce((sum, each) => sum + (clocks.get(each)?.live ?? 0), 0)
   if (isUnfiltered(list.plan)) return { total: live, isCurrent: true, live, deleted, others }
   const known = totals.get(list.totalKey)
   // A total that is counted onward takes no longer than a current one.
   const isCurrent = known !== undefined && (known.counted !== undefined || known.revision === revision)
   return { total: known?.total, isCurrent, live, deleted, others }
-}
-
-/** The sum of the revisions of all clocks that the answer depends on. */
-export function* pageState(context: SqlContext, memory: Pick<Memory, 'clocks'>, plan: ReadPage): Transaction<number> {
-  const { revision } = yield* readClock(context, memory, plan.resource.name, allCollections(plan))
-  return revision
-}
-
-/** Those of the list and its related records, and those that the permission to read the parent depends on. */
-function allCollections(plan: ReadPage): ReadonlySet<string> {
-  const others = withIncluded(otherCollections(plan), plan.include)
-  if (plan.parent === undefined) return others
-  const { resource, permitted } = plan.parent
-  return collectionsOf(permitted, new Set([...others, resource.name]))
-}
-
-/**
- * What a page is remembered by: the query, the address and the permissions of the caller. `undefined`: it is not worth
- * remembering, or depends on more than the clocks of its collections.
- */
-export function pageKey(plan: ReadPage): string | undefined {
-  const { key, parent, deleted } = plan
-  // Which deleted records a caller is shown depends on the time.
-  if (key === undefined || deleted !== undefined || parent?.deleted !== undefined) return undefined
-  const allowed = allowedKey(plan)
-  // Callers write the end of the key, so it comes last.
-  if (parent === undefined) return `${allowed} ${key}`
-  return JSON.stringify([key, allowed, parent.id, predicateDigest(parent.permitted)])
 }
 
 /** Whether the parent of a nested collection is there, and the caller may read it. */
@@ -200,7 +203,7 @@ function countsOnward({ resource, permitted, search, deleted }: ReadPage): boole
   return isOfAllRecords(permitted)
 }
 
-function* totalOf({ totals }: ListMemory, list: List, { revision, live }: Clock): Transaction<number> {
+function* totalOf({ totals }: ReadMemory, list: List, { revision, live }: Clock): Transaction<number> {
   const { plan, totalKey } = list
   if (isUnfiltered(plan)) return live
   const known = totals.get(totalKey)
@@ -214,4 +217,73 @@ function* totalOf({ totals }: ListMemory, list: List, { revision, live }: Clock)
 function* countRows({ plan, where }: List): Transaction<{ readonly total: number }> {
   const row = yield* firstRow(sql`select count(*) as total from ${subjectSql(plan.resource.name)} where ${where}`)
   return { total: Number(row?.['total'] ?? 0) }
+}
+
+/** What is remembered of a list between its pages. */
+interface Remembered {
+  readonly total?: Total | undefined
+  readonly tagged?: List['tagged']
+}
+
+/** What is remembered of a list. */
+function rememberedOf({ totals }: Pick<ListMemory, 'totals'>, list: List | undefined): Remembered {
+  return list === undefined ? {} : { total: totals.get(list.totalKey), tagged: list.tagged }
+}
+
+/** Remembers it. */
+function remember({ totals }: Pick<ListMemory, 'totals'>, list: List | undefined, { total, tagged }: Remembered): void {
+  if (list === undefined) return
+  if (total !== undefined) totals.set(list.totalKey, total)
+  list.tagged = tagged
+}
+
+/** A read that another thread is asked for, as plain data: resources by name. */
+interface PlainRead {
+  readonly plan: PlainPlan
+  readonly remembered: Remembered
+}
+
+/** The read of a plan as plain data. */
+export function plainRead(plan: RememberedRead, remembered: Remembered = {}): PlainRead {
+  return { plan: plainPlan(plan), remembered }
+}
+
+/** An answer that was read elsewhere, and what may be remembered of it. */
+export interface ReadElsewhere {
+  readonly outcome: Outcome
+  /** The sum of the revisions of all clocks that the answer depends on. */
+  readonly state: number
+  readonly remembered: Remembered
+}
+
+/**
+ * Has a read run elsewhere, and remembers what was found.
+ *
+ * @param ask asks a reader of another thread (`readerOf`)
+ */
+export async function readElsewhere(
+  context: SqlContext,
+  memory: Memory,
+  plan: RememberedRead,
+  ask: (asked: PlainRead) => Promise<unknown>,
+): Promise<Outcome> {
+  const list = listIn(context, memory, plan)
+  const found = (await ask(plainRead(plan, rememberedOf(memory, list)))) as ReadElsewhere
+  remember(memory, list, found.remembered)
+  memory.keepAnswer(plan, found.state, found.outcome)
+  return found.outcome
+}
+
+/** Makes the reader of a thread. It keeps lists, so that their statements are built once. */
+export function readerOf(context: SqlContext): (asked: PlainRead) => Transaction<ReadElsewhere> {
+  const lists = new BoundedMap<List>(100)
+  return function* read(asked) {
+    const plan = planOf<RememberedRead>(context.catalog, asked.plan)
+    const memory = { clocks: new Map(), totals: new BoundedMap<Total>(1), lists }
+    const list = listIn(context, memory, plan)
+    remember(memory, list, asked.remembered)
+    const outcome = yield* readAnew(context, memory, plan, list)
+    const { revision: state } = yield* readClock(context, memory, plan.resource.name, othersOf(plan))
+    return { outcome, state, remembered: rememberedOf(memory, list) }
+  }
 }

@@ -2,20 +2,19 @@
 
 import { predicatesOf } from 'resourced-contract/model/field-grants'
 import { collectionsOf } from 'resourced-contract/model/predicate'
-import { isHistory } from 'resourced-contract/model/recorded'
-import sql, { empty, raw, type Sql } from 'sql-template-tag'
+import { isHistory } from 'resourced-contract/model/resource'
+import sql, { empty, raw } from 'sql-template-tag'
 import { checkConditions, checkRecord, type Found, isConditional } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { ReadRecord } from '../../plan/plan.ts'
-import { subjectSql } from '../sql/columns.ts'
+import { hasIdSql, subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
-import { predicateDigest } from '../sql/predicate-digest.ts'
-import { grantsDigest, representationSql, revisionColumn, versionedName } from '../sql/records.ts'
+import { grantsDigest, predicateDigest, representationSql, versionedName } from '../sql/records.ts'
 import { filled, firstRow, prebuilt, type Row, type Statement, slot, type Transaction } from '../transaction.ts'
 import { mementoOf, readFormer } from './history.ts'
 import type { Memory, RecordState } from './memory.ts'
 import { knownClock, readClock } from './rows/clock.ts'
-import { foundOf, hiddenColumn, holdsSql } from './rows/record-row.ts'
+import { foundOf, stateSql } from './rows/record-row.ts'
 
 /** Runs a ReadRecord: the record, or 304, 403, 404 as a value. */
 export function* readRecord(
@@ -86,20 +85,14 @@ function statementOf(context: SqlContext, plan: ReadRecord, what: 'record' | 'st
   const asked = what === 'state' ? '' : `${versionedName(versionResource)} ${fields?.join() ?? '*'}`
   const key = `read ${what} ${resource.name} ${predicateDigest(permitted)} ${asked}${grantsDigest(readableFields)}`
   const slots = context.statements.of(key, () => {
-    const id = slot(({ id }: ReadRecord) => id)
+    const hasId = hasIdSql(resource, (of) => slot(({ id }: ReadRecord) => of(id)))
     const represented = { resource: versionResource, fields, readableFields }
     const json = what === 'state' ? empty : sql`${representationSql(context, represented)} as json, `
     const from = sql`${context.dialect.schema}${subjectSql(resource.name)}`
-    const columns = sql`${json}${stateColumns(context, plan)}${isHistory(resource) ? ofRevision : empty}`
-    return prebuilt(sql`select ${columns} from ${from} where deleted_at is null and id = ${id}`)
+    const columns = sql`${json}${stateSql(context, plan, permitted)}${isHistory(resource) ? ofRevision : empty}`
+    return prebuilt(sql`select ${columns} from ${from} where deleted_at is null and ${hasId}`)
   })
   return filled(slots, plan)
 }
 
 const ofRevision = raw(', id, collection, record_id, created_at')
-
-function stateColumns(context: SqlContext, { resource, permitted, readableFields }: ReadRecord): Sql {
-  const revision = revisionColumn(context, resource.name)
-  const hidden = hiddenColumn(context, resource, readableFields)
-  return sql`${revision}, updated_at, ${holdsSql(context, resource, permitted)} as _permitted${hidden}`
-}

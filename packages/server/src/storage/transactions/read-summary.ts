@@ -10,21 +10,19 @@ import { type Figure, figureKinds, type Group } from 'resourced-contract/model/s
 import { instantKey, timestamp } from 'resourced-contract/model/time'
 import { timeZone, utc } from 'resourced-contract/model/time-zone'
 import { summaryLimits } from 'resourced-contract/spec/limits'
-import { checkPage, isConditional } from '../../plan/check-record.ts'
+import { checkPage } from '../../plan/check-record.ts'
 import type { Outcome, PageOutcome } from '../../plan/outcome.ts'
 import type { ReadSummary } from '../../plan/plan.ts'
 import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
-import { predicateDigest } from '../sql/predicate-digest.ts'
-import { grantsDigest } from '../sql/records.ts'
 import { firstRow, type Transaction } from '../transaction.ts'
+import { fewRows, rangeOf } from './access-path.ts'
 import { keptRows, keptSummaryOf } from './kept-summary.ts'
-import { fewRows, knownTag, type List, listOf, pageTag, rangeOf } from './list.ts'
+import { knownTag, type List, listOf, pageTag } from './list.ts'
 import type { Memory } from './memory.ts'
-import { decideByClock, pageState } from './read-page.ts'
+import { between, countWithin } from './page-rows.ts'
 import { readClock } from './rows/clock.ts'
 import {
-  betweenRows,
   type GroupRange,
   needsPeriods,
   type PeriodRows,
@@ -36,50 +34,21 @@ import {
 
 type SummaryMemory = Pick<Memory, 'clocks' | 'lists'>
 
-/**
- * Runs a ReadSummary from memory, if nothing has changed since it was read, or else from the database.
- *
- * @param reach `few`: only what visits few rows is read
- * @returns `undefined` where it is not read
- */
-export function* answerSummary(
+/** Whether a summary reads few rows. */
+export function* summarizesFew(
   context: SqlContext,
-  memory: Memory,
+  memory: SummaryMemory,
   plan: ReadSummary,
-  reach: 'all' | 'few',
-): Transaction<Outcome | undefined> {
-  const state = yield* pageState(context, memory, plan.list)
-  const known = memory.page(summaryKey(plan), state)
-  if (known !== undefined) return checkPage(plan, known.tag) ?? known
-  const list = listOf(context, memory, plan.list)
-  if (reach === 'few' && (yield* hasMany(context, memory, plan, list))) {
-    return isConditional(plan.conditions) ? yield* decideByClock(memory, plan, list) : undefined
-  }
-  const outcome = yield* readSummary(context, memory, plan, list)
-  keepSummary(memory, plan, state, outcome)
-  return outcome
-}
-
-/** Whether a summary reads many rows. */
-function* hasMany(context: SqlContext, memory: Memory, plan: ReadSummary, { others }: List): Transaction<boolean> {
-  if (keptSummaryOf(plan) !== undefined) return false
+  { others }: List,
+): Transaction<boolean> {
+  if (keptSummaryOf(plan) !== undefined) return true
   const none: ReadonlySet<string> = new Set()
   let records = 0
   for (const name of [plan.resource.name, ...others]) {
     const { live, deleted = 0 } = yield* readClock(context, memory, name, none)
     records += live + deleted
   }
-  return records > fewRows
-}
-
-/** Remembers a summary. */
-export function keepSummary(memory: Memory, plan: ReadSummary, state: number, outcome: Outcome): void {
-  if (outcome.kind === 'page') memory.keepPage(summaryKey(plan), state, outcome)
-}
-
-/** What a summary is remembered by: the query and the permissions of the caller. */
-function summaryKey({ resource, key, list: { permitted, readableFields } }: ReadSummary): string {
-  return `${predicateDigest(permitted)}${grantsDigest(readableFields)} ${resource.name}/summary ${key}`
+  return records <= fewRows
 }
 
 /** Runs a ReadSummary on one snapshot: the page of groups, or 304 or 412 as a value. */
@@ -140,7 +109,6 @@ function* periodsOf(rows: SummarizedRows, group: Group): Transaction<PeriodRows 
   })
 }
 
-/** The groups of a page. */
 type GroupsPart = Omit<PageOutcome, 'kind' | 'tag'>
 
 function* readGroups(
@@ -156,16 +124,15 @@ function* readGroups(
   const [total, beyond, count] = ['total', 'beyond', 'count'].map((name) => Number(row?.[name] ?? 0)) as [
     number, number, number,
   ] // biome-ignore format: one row reads best
-  const read = (count === 0 ? [] : String(row?.['json']).split(betweenRows)).map(
-    (text) => JSON.parse(text) as unknown[],
-  )
+  const read = (count === 0 ? [] : String(row?.['json']).split(between)).map((text) => JSON.parse(text) as unknown[])
   const texts = read.map((values) => groupJson(plan, values))
-  const fits = countFitting(texts, catalog.limits.pageBytes)
+  const sizes = texts.map((text) => Buffer.byteLength(text) + between.length)
+  const fits = countWithin(sizes, catalog.limits.pageBytes)
   if (fits < count && page.style !== 'cursor') return { fits }
   const shown = texts.slice(0, fits)
   const places = [read[0], read[fits - 1]].map((values) => (values === undefined ? undefined : placeOf(plan, values)))
   const [first, last] = places
-  const json = (range.isBackward ? shown.reverse() : shown).join(betweenRows)
+  const json = (range.isBackward ? shown.reverse() : shown).join(between)
   const part = { json, count: fits, total }
   if (page.style !== 'cursor') return { ...part, previous: undefined, next: undefined }
   // An empty page is at an end of the groups, which a place without keys stands for.
@@ -181,17 +148,6 @@ function rangeOfGroups({ page }: ReadSummary, position: Position | undefined): G
   return { after, isBackward: position?.direction === 'backward', limit, offset }
 }
 
-/** How many rows a page may hold, at least one (LIM-6). */
-function countFitting(texts: readonly string[], pageBytes: number): number {
-  let bytes = 0
-  const beyond = texts.findIndex((text) => {
-    bytes += Buffer.byteLength(text) + betweenRows.length
-    return bytes > pageBytes
-  })
-  return beyond === -1 ? texts.length : Math.max(1, beyond)
-}
-
-/** The JSON of a group. */
 function groupJson({ groups, figures }: ReadSummary, values: readonly unknown[]): string {
   const shown = (value: unknown, isBoolean = false) => (isBoolean && value !== null ? value === 1 : value)
   const named = groups.map(({ name, isBoolean }, index) => [name, shown(values[index], isBoolean)] as const)

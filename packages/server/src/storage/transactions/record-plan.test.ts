@@ -76,7 +76,7 @@ describe('one record', () => {
     const body = { name: 'keyed' }
     const keyed = run({ kind: 'create', resource: resource('labels'), id: idOf(77_777), body, idempotency, ...write })
     assert.equal(keyed.result.kind, 'created')
-    const expired = explained(store, deleteExpiredKeys(0))
+    const expired = explained(store, deleteExpiredKeys(context, 0))
     for (const { statements } of [keyed, expired]) {
       const { scans, sorts } = costsOf(statements)
       assert.deepEqual([scans, sorts], [[], []])

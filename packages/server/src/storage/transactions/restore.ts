@@ -9,36 +9,34 @@ import type { Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
 import { issue } from 'resourced-contract/spec/faults'
 import sql, { raw } from 'sql-template-tag'
-import { checkRecord, decidableRecords, dependsOn, retainedSince } from '../../plan/check-record.ts'
+import { checkRecord, decidableRecords, dependsOn, mostRestored, retainedSince } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Restore } from '../../plan/plan.ts'
-import { type Moves, noteMove, roomOf } from '../sql/batch.ts'
+import { type Moves, noteMove } from '../sql/batch.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
-import { newMark, nextRevisionSql } from '../sql/marks.ts'
 import type { PredicateContext } from '../sql/predicate.ts'
 import { recordOf, storedSql } from '../sql/records.ts'
-import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
-import { accept } from './delete/begin.ts'
-import { type Closure, descend, markedSet, setOf, sizeOf } from './delete/cascade.ts'
-import { beyondBatch } from './delete/delete.ts'
+import { firstRow, type Transaction } from '../transaction.ts'
+import { findRestorationBlockers } from './delete/blockers.ts'
+import { type Closure, descend, markedSet, type Reached, revive, sizeOf } from './delete/cascade.ts'
+import { accept, carryOut, conflict } from './delete/delete.ts'
 import { purgeBegan } from './delete/purge.ts'
-import { findRestorationBlockers } from './delete/restoration-blockers.ts'
 import { finishAtOnce } from './delete/work.ts'
 import {
   type Announced,
-  announce,
   checkedState,
   isWaitedFor,
   newState,
   reachedBy,
+  setMark,
   type WorkState,
 } from './delete/work-list.ts'
 import { onceForKey } from './idempotency.ts'
 import { tickAll } from './rows/clock.ts'
-import { addWork, keepState } from './rows/job-rows.ts'
-import { holdsFor, lockAllRulesBelow } from './rows/other-records.ts'
-import { cascadeReach, isWorkRunning, resourceOf } from './rows/pending-deletions.ts'
+import { keepState } from './rows/job-rows.ts'
+import { lockHolders } from './rows/lock-operations.ts'
+import { cascadeReach, holdsFor, isWorkRunning, lockAllRulesBelow, resourceOf } from './rows/other-records.ts'
 import { foundOf, holdsSql, lockRecord, represent } from './rows/record-row.ts'
 
 /** Runs a Restore. A repeated answer does not show the record if the caller may no longer read it (AUT-9). */
@@ -53,33 +51,25 @@ export function* restoreRecord(context: SqlContext, plan: Restore): Transaction<
 }
 
 function* restore(context: SqlContext, plan: Restore): Transaction<Outcome | Announced> {
-  const { resource, id, restoration } = plan
+  const { id, restoration } = plan
   const found = yield* findDeleted(context, plan)
   if ('kind' in found) return found
   const { deletion, deletedAt, now } = found
-  if (yield* isWorkRunning(deletion)) return { kind: 'conflict', issues: [issue('BEING_DELETED')] }
-  const closure = yield* deletedWith(context, plan, found)
-  if (closure !== undefined) {
-    const issues = yield* findRestorationBlockers(context, plan, setOf(context, closure))
-    if (issues.length > 0) return { kind: 'conflict', issues }
-  }
-  const { batch } = context
-  const isTooMany = batch !== undefined && closure !== undefined && sizeOf(closure) > roomOf(batch)
-  if (closure !== undefined && sizeOf(closure) <= plan.above && !isTooMany)
-    return yield* restoreFew(context, plan, closure)
-  if (batch !== undefined) return beyondBatch(batch, closure && sizeOf(closure))
-  const state = newState(plan, {
-    ...{ deletedAt, phase: closure === undefined ? 'collect' : 'flip' },
-    ...{ found: 1, total: closure === undefined ? 1 : sizeOf(closure) },
-    restoration: { deletion, root: id, now, updatedAt: timestamp(plan.now), caller: plan.caller },
+  if (yield* isWorkRunning(deletion)) return conflict(issue('BEING_DELETED'))
+  const reached = yield* deletedWith(context, plan, found)
+  return yield* carryOut(context, plan, reached, {
+    ids: [id],
+    refused: [],
+    now: (closure) => restoreFew(context, plan, closure),
+    *list(closure) {
+      for (const [name, ids] of closure) yield* setMark(context, name, [...ids], restoration)
+      const total = sizeOf(closure)
+      return newState(plan, {
+        ...{ deletedAt, found: 1, total, seen: total },
+        restoration: { deletion, root: id, now, updatedAt: timestamp(plan.now), caller: plan.caller },
+      })
+    },
   })
-  for (const [name, ids] of closure ?? new Map([[resource.name, [id]]])) {
-    const among = context.dialect.isAnyOf(raw('id'), [...ids])
-    yield ignoringRows(sql`update ${tableSql(name)} set _deletion = ${restoration} where ${among}`)
-  }
-  if (closure === undefined) return yield* announce(plan, state)
-  yield* addWork({ id: restoration, task: 'deletion', state })
-  return yield* accept(context, plan, state)
 }
 
 /** A deleted record that the caller may restore. */
@@ -94,6 +84,7 @@ interface Found {
 function* findDeleted(context: SqlContext, plan: Restore): Transaction<Found | Outcome> {
   const { resource, id } = plan
   yield* lockAllRulesBelow(context, resource.name)
+  if (context.batch === undefined) yield* lockHolders(context, [{ resource, which: sql`id = ${id}` }])
   const now = Math.max(plan.now, (yield* purgeBegan(context)) ?? plan.now)
   const since = retainedSince(resource, now)
   // A record by which a permission holds may be deleted too. That blocks the restoration (DEL-6).
@@ -109,9 +100,7 @@ function* findDeleted(context: SqlContext, plan: Restore): Transaction<Found | O
   const row = yield* firstRow(sql`select ${columns} from ${which}`)
   const ended = checkRecord(plan, foundOf(row))
   if (ended !== undefined || row === undefined) return ended ?? { kind: 'missing' }
-  if (row['deleted_at'] === null) {
-    return { kind: 'conflict', issues: [issue('NOT_DELETED')] }
-  }
+  if (row['deleted_at'] === null) return conflict(issue('NOT_DELETED'))
   if (dependsOn(resource, plan.permitted, ['deleted_at', 'updated_at'])) {
     const restored = { ...recordOf(resource, row), deleted_at: null, updated_at: timestamp(plan.now) }
     if (!(yield* holdsFor(permitting, resource, plan.permitted, restored))) return { kind: 'forbidden' }
@@ -125,10 +114,7 @@ function* restoreFew(context: SqlContext, plan: Restore, returning: Closure): Tr
   const moves: Moves = new Map()
   for (const [collection, ids] of returning) {
     if (ids.size === 0) continue
-    const updatedAt = timestamp(plan.now)
-    const revision = nextRevisionSql(newMark())
-    const live = sql`deleted_at = null, _deletion = null, updated_at = ${updatedAt}, _revision = ${revision}`
-    yield sql`update ${tableSql(collection)} set ${live} where ${context.dialect.isAnyOf(raw('id'), [...ids])}`
+    yield* revive(context, collection, [...ids], { mark: null, updatedAt: timestamp(plan.now) })
     noteMove(moves, collection, { live: ids.size, deleted: -ids.size, ids: [...ids] })
   }
   yield* tickAll(context, moves)
@@ -139,9 +125,6 @@ function* restored(context: SqlContext, plan: Restore): Transaction<Outcome> {
   const { json, readable, ...validators } = yield* represent(context, plan, plan.id, plan.mayRead)
   return { kind: 'updated', json: readable ? json : undefined, ...validators }
 }
-
-/** The most records that one transaction restores: more of them are a job. */
-export const mostRestored = 5_000
 
 /** Whether a deletion has deleted very many records of any collection below a resource. */
 function* hasManyDeleted({ catalog }: SqlContext, resource: Resource, deletion: string): Transaction<boolean> {
@@ -154,12 +137,14 @@ function* hasManyDeleted({ catalog }: SqlContext, resource: Resource, deletion: 
 
 /**
  * The record, and the records below it by `cascade` that the same deletion has deleted: none that were deleted before,
- * and none that are past their own grace period since (DEL-7). `undefined`: more than one transaction restores.
+ * and none that are past their own grace period since (DEL-7). The record alone, if they are more than one transaction
+ * restores.
  */
-function* deletedWith(context: SqlContext, { resource, id }: Restore, found: Found): Transaction<Closure | undefined> {
+function* deletedWith(context: SqlContext, { resource, id }: Restore, found: Found): Transaction<Reached> {
   const { catalog, dialect } = context
   const { deletion, now } = found
-  if (yield* hasManyDeleted(context, resource, deletion)) return undefined
+  const alone = { closure: new Map([[resource.name, new Set([id])]]), isComplete: false }
+  if (yield* hasManyDeleted(context, resource, deletion)) return alone
   const find = (from: string, field: string, parents: readonly string[]) => {
     const child = resourceOf(catalog, from)
     if (child.deletion.variant === 'hard') return undefined
@@ -169,8 +154,8 @@ function* deletedWith(context: SqlContext, { resource, id }: Restore, found: Fou
     const lock = sql`${dialect.lock.orderById} limit ${mostRestored + 1}${dialect.lock.update}`
     return sql`select id from ${subjectSql(from)} where ${isDeletedWith} and ${refers}${lock}`
   }
-  const { closure, isComplete } = yield* descend(catalog, [resource.name, [id]], find, mostRestored)
-  return isComplete ? closure : undefined
+  const reached = yield* descend(catalog, [resource.name, [id]], find, mostRestored)
+  return reached.isComplete ? reached : alone
 }
 
 /** Begins a checked restoration that nothing blocks: as a job, or of few records in this transaction. */

@@ -13,7 +13,8 @@ import { onceForKey } from './idempotency.ts'
 import { deleteJob } from './jobs.ts'
 import { createKey, revokeKey } from './keys.ts'
 import { restoreRecord } from './restore.ts'
-import { attributed, attributionOf } from './rows/attribution.ts'
+import { attributed, attributionOf } from './rows/record-row.ts'
+import { createTenant, moveTenant, tenantsIn } from './tenants.ts'
 import { transact } from './transact.ts'
 import { updateRecord } from './update.ts'
 import { updateMatching } from './update-matching.ts'
@@ -29,9 +30,11 @@ export function writeTransaction(context: SqlContext, plan: Write): Transaction<
 }
 
 function changeOf(context: SqlContext, plan: Write): Transaction<Written> {
+  const { resource } = plan
+  const isOfTenant = resource.made === 'for-clients' && resource === tenantsIn(context.catalog)
   switch (plan.kind) {
     case 'create':
-      return onceForKey(context, plan, createRecord(context, plan))
+      return onceForKey(context, plan, isOfTenant ? createTenant(context, plan) : createRecord(context, plan))
     case 'replace':
     case 'merge':
     case 'patch':
@@ -39,7 +42,7 @@ function changeOf(context: SqlContext, plan: Write): Transaction<Written> {
     case 'write-many':
       return onceForKey(context, plan, writeMany(context, plan))
     case 'delete':
-      return deleteRecord(context, plan)
+      return isOfTenant ? moveTenant(plan, deleteRecord(context, plan)) : deleteRecord(context, plan)
     case 'bulk-delete':
       return onceForKey(context, plan, bulkDelete(context, plan), isWaitedFor)
     case 'delete-matching':
@@ -47,7 +50,7 @@ function changeOf(context: SqlContext, plan: Write): Transaction<Written> {
     case 'update-matching':
       return updateMatching(context, plan)
     case 'restore':
-      return restoreRecord(context, plan)
+      return isOfTenant ? moveTenant(plan, restoreRecord(context, plan)) : restoreRecord(context, plan)
     case 'erase-history':
       return eraseHistory(context, plan)
     case 'create-key':
@@ -65,7 +68,7 @@ function changeOf(context: SqlContext, plan: Write): Transaction<Written> {
     case 'delete-job':
       return deleteJob(context, plan)
     case 'transaction':
-      return transact(context, plan)
+      return transact(context, plan, changeOf)
     case 'export':
       return onceForKey(context, plan, beginExport(context, plan))
   }

@@ -3,11 +3,12 @@ import { mostDigits } from 'resourced-contract/model/decimal'
 import { type DatePart, dateParts, slotLength } from 'resourced-contract/model/periods'
 import type { Scalar } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
-import { averageDigits, type Figure, type Group } from 'resourced-contract/model/summary'
+import { averageDigits, type Figure, type Group, type SummaryOrder } from 'resourced-contract/model/summary'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { ReadSummary } from '../../plan/plan.ts'
 import { columnSql, comparisonColumn, subject } from '../sql/columns.ts'
 import type { Dialect } from '../sql/dialect.ts'
+import { type OrderTerm, orderOf, reversed, segmentsAfter } from '../sql/keyset.ts'
 
 /** The rows of a list, or kept figures of them. */
 export interface SummarizedRows {
@@ -51,12 +52,6 @@ function constantSql(dialect: Dialect, value: Scalar | null, isInteger = false):
   return typeof value === 'boolean' ? dialect.cast(Number(value), 'integer') : dialect.cast(value, 'text')
 }
 
-/** One term of the order, never null. */
-interface OrderTerm {
-  readonly value: Sql
-  readonly descending: boolean
-}
-
 /** A part of the groups in their order. */
 export interface GroupRange {
   /** The place after which it begins: one key for each term of the order; `undefined`: at its beginning. */
@@ -65,9 +60,6 @@ export interface GroupRange {
   readonly limit: number
   readonly offset: number
 }
-
-/** The separator of the JSON of rows, which has no line break. */
-export const betweenRows = ',\n'
 
 /**
  * Selects as `total` how many groups there are, as `beyond` how many of them are after the place, as `count` how many
@@ -78,20 +70,19 @@ export const betweenRows = ',\n'
 export function summarySql(rows: SummarizedRows, periods: ReadonlyMap<number, PeriodRows>, range: GroupRange): Sql {
   const { dialect, plan } = rows
   const { groups, figures } = plan
-  const terms = orderTerms(plan).map((term) => ({ ...term, descending: term.descending !== range.isBackward }))
+  const terms = range.isBackward ? reversed(orderTerms(plan)) : orderTerms(plan)
   const tables = [...periods].map(
     ([position, found]) => sql`${periodsOf(position)} as materialized (${dialect.textRows(found, 4)})`,
   )
   tables.push(sql`_groups as materialized (${groupsSql(rows, periods)})`)
   const beyond = range.after === undefined ? empty : sql` where ${beyondSql(terms, range.after)}`
-  const order = terms.map(({ value, descending }) => sql`${value}${raw(descending ? ' desc' : '')}`)
   const skip = range.offset === 0 ? empty : sql` offset ${range.offset}`
   const row = dialect.jsonKeys([
     ...groups.map(({ isBoolean }, index) => [groupOf(index), isBoolean ? 'integer' : 'text'] as const),
     [count, 'integer'],
     ...figures.map((figure, index) => [shownSql(dialect, figure, index), 'text'] as const),
   ])
-  const page = sql`select ${row} as row from _groups${beyond} order by ${join(order, ', ')} limit ${range.limit}${skip}`
+  const page = sql`select ${row} as row from _groups${beyond} order by ${orderOf(terms)} limit ${range.limit}${skip}`
   const paged = sql`select count(*) as count, ${dialect.joinRows(raw('row'))} as json from (${page}) rows`
   const counts = sql`(select count(*) from _groups) as total, (select count(*) from _groups${beyond}) as beyond`
   // A statement that reads begins with `select`.
@@ -202,48 +193,32 @@ function shownSql(dialect: Dialect, { kind, decimal }: Figure, position: number)
   return kind === 'avg' ? dialect.digits(value, scale + averageDigits) : value
 }
 
-/** The terms of the order: those of the request, then the groups that it does not name. Null is after every value. */
-function orderTerms({ groups, order }: ReadSummary): OrderTerm[] {
+/** The order of the request, and then the groups that it does not name. */
+function wholeOrder({ groups, order }: ReadSummary): readonly SummaryOrder[] {
   const named = order.flatMap(({ by }) => (typeof by === 'object' && 'group' in by ? [by.group] : []))
   const others = groups.flatMap((_, group) => (named.includes(group) ? [] : [{ by: { group }, descending: false }]))
-  const terms = [...order, ...others].flatMap(({ by, descending }): OrderTerm[] => {
-    if (by === 'count') return [{ value: count, descending }]
-    if ('group' in by) {
-      const zero = groups[by.group]?.isBoolean ? raw('0') : raw("''")
-      return nullLast(groupOf(by.group), zero, descending)
-    }
-    return nullLast(figureOf(by.figure), undefined, descending)
-  })
-  return terms.length > 0 ? terms : [{ value: count, descending: false }]
+  const whole = [...order, ...others]
+  return whole.length > 0 ? whole : [{ by: 'count', descending: false }]
 }
 
-/**
- * @param zero stands for null where places are compared
- */
-function nullLast(value: Sql, zero: Sql | undefined, descending: boolean): OrderTerm[] {
-  const isNull = sql`case when ${value} is null then 1 else 0 end`
-  return [
-    { value: isNull, descending },
-    { value: zero === undefined ? value : sql`coalesce(${value}, ${zero})`, descending },
-  ]
+/** The terms of that order. Null is after every value. */
+function orderTerms(plan: ReadSummary): OrderTerm[] {
+  return wholeOrder(plan).map(({ by, descending }) => {
+    if (by === 'count') return { column: count, type: 'integer', nullable: false, descending }
+    const column = 'group' in by ? groupOf(by.group) : figureOf(by.figure)
+    return { column, type: 'text', nullable: true, descending }
+  })
 }
 
 /** The place of a group in an order by groups: a key for each term. */
-export function placeOf({ groups, order }: ReadSummary, values: readonly unknown[]): (Scalar | null)[] {
-  const named = order.flatMap(({ by }) => (typeof by === 'object' && 'group' in by ? [by.group] : []))
-  const positions = [...named, ...groups.keys().filter((position) => !named.includes(position))]
-  if (positions.length === 0) return [Number(values[0])]
-  return positions.flatMap((position) => {
-    const value = values[position] as Scalar | null
-    return [value === null ? 1 : 0, value ?? (groups[position]?.isBoolean ? 0 : '')]
-  })
+export function placeOf(plan: ReadSummary, values: readonly unknown[]): (Scalar | null)[] {
+  const positionOf = (by: SummaryOrder['by']) =>
+    typeof by === 'object' && 'group' in by ? by.group : plan.groups.length
+  return wholeOrder(plan).map(({ by }) => values[positionOf(by)] as Scalar | null)
 }
 
 /** The rows after a place. */
 function beyondSql(terms: readonly OrderTerm[], keys: readonly (Scalar | null)[]): Sql {
-  const alternatives = terms.map(({ value, descending }, index) => {
-    const before = terms.slice(0, index).map((term, place) => sql`${term.value} = ${keys[place]}`)
-    return sql`(${join([...before, sql`${value} ${raw(descending ? '<' : '>')} ${keys[index]}`], ' and ')})`
-  })
-  return sql`(${join(alternatives, ' or ')})`
+  const ranges = segmentsAfter(terms, keys).map(({ condition }) => sql`(${condition as Sql})`)
+  return ranges.length === 0 ? sql`1 = 0` : sql`(${join(ranges, ' or ')})`
 }

@@ -1,37 +1,42 @@
 /**
  * Transactions of several operations (BLK-4): each runs as the change that it would be alone, and sees what the earlier
  * ones have written. The first refusal ends the transaction, which is rolled back.
+ *
+ * On an engine that is reached over a network, operations that follow each other are sent without waiting for answers
+ * between them. Each is decided by the conditions of the statement that writes its record, so the result is that of one
+ * after the other. If not all of them succeed at once, nothing has happened.
  */
 
+import { collectionsOf } from 'resourced-contract/model/predicate'
 import { transactionLimits } from 'resourced-contract/spec/limits'
+import { raw } from 'sql-template-tag'
 import { EarlierResults } from '../../plan/earlier-results.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Operation, OperationPlan, Restore, TransactionPlan, Update } from '../../plan/plan.ts'
-import { roomOf } from '../sql/batch.ts'
+import { type Batch, noteMove, roomOf } from '../sql/batch.ts'
 import type { SqlContext } from '../sql/context.ts'
-import type { Transaction } from '../transaction.ts'
-import { createRecord } from './create.ts'
-import { deleteRecord, tooManyTouched } from './delete/delete.ts'
-import type { Announced } from './delete/work-list.ts'
+import { firstRows, ignoringRows, type Row, type Statement, type Transaction } from '../transaction.ts'
+import { tooManyTouched } from './delete/delete.ts'
 import { onceForKey } from './idempotency.ts'
-import { restoreRecord } from './restore.ts'
 import { tickAll } from './rows/clock.ts'
 import { lockOperations } from './rows/lock-operations.ts'
 import { lockCounters } from './rows/numbers.ts'
 import { lockRules, type Ruled, ruledAmong, ruledBelow } from './rows/other-records.ts'
 import { peekRecord } from './rows/record-row.ts'
-import { canFollow, runTogether } from './together.ts'
-import { updateRecord } from './update.ts'
-import { writeMany } from './write-many.ts'
+
+/** The transaction of a change that is made alone. */
+type Change = (context: SqlContext, plan: OperationPlan) => Transaction<{ readonly kind: string }>
 
 /**
  * Runs a transaction once for its key. A repeated answer does not show records that the caller may no longer read
  * (AUT-9).
+ *
+ * @param change makes the transaction of an operation
  */
-export function* transact(context: SqlContext, plan: TransactionPlan): Transaction<Outcome> {
+export function* transact(context: SqlContext, plan: TransactionPlan, change: Change): Transaction<Outcome> {
   // Whoever may no longer make one of the changes gets no answer of former ones, as alone.
-  if (plan.refusal !== undefined) return yield* runAll(context, plan)
-  const outcome = yield* onceForKey(context, plan, runAll(context, plan))
+  if (plan.refusal !== undefined) return yield* runAll(context, plan, change)
+  const outcome = yield* onceForKey(context, plan, runAll(context, plan, change))
   if (outcome.kind !== 'replayed' || outcome.answer.kind !== 'transacted') return outcome
   const results: Outcome[] = []
   for (const [index, result] of outcome.answer.results.entries()) {
@@ -63,8 +68,14 @@ function batchOf(context: SqlContext): SqlContext & Required<Pick<SqlContext, 'b
   return { ...context, batch: { moves: new Map(), most: transactionLimits.records } }
 }
 
-function* runAll(context: SqlContext, plan: TransactionPlan): Transaction<Outcome> {
+function* runAll(context: SqlContext, plan: TransactionPlan, change: Change): Transaction<Outcome> {
   const { operations } = plan
+  const runOne = function* (own: SqlContext, plan: OperationPlan): Transaction<Outcome> {
+    const { batch } = own
+    if (batch !== undefined && 'bodies' in plan && plan.bodies.length > roomOf(batch)) return tooManyTouched(batch)
+    // An operation is no job.
+    return (yield* change(own, plan)) as Outcome
+  }
   if (ruledIn(context, plan) === 'some') yield* lockRules(context)
   yield* lockOperations(context, plan)
   yield* lockCounters(
@@ -116,29 +127,6 @@ function nextPlans(
   return plans
 }
 
-function* runOne(context: SqlContext, plan: OperationPlan): Transaction<Outcome> {
-  const { batch } = context
-  if (batch !== undefined && 'bodies' in plan && plan.bodies.length > roomOf(batch)) return tooManyTouched(batch)
-  const outcome: Outcome | Announced = yield* runChange(context, plan)
-  if (outcome.kind === 'announced') throw new Error('An operation of a transaction is no job.')
-  return outcome
-}
-
-function runChange(context: SqlContext, plan: OperationPlan): Transaction<Outcome | Announced> {
-  switch (plan.kind) {
-    case 'create':
-      return createRecord(context, plan)
-    case 'delete':
-      return deleteRecord(context, plan)
-    case 'restore':
-      return restoreRecord(context, plan)
-    case 'write-many':
-      return writeMany(context, plan)
-    default:
-      return updateRecord(context, plan)
-  }
-}
-
 const done: ReadonlySet<string> = new Set<Outcome['kind']>(['created', 'updated', 'written-many', 'deleted'])
 
 /** Whether an operation was carried out. A repeated deletion may have nothing to do. */
@@ -158,4 +146,75 @@ export function ruledIn(context: SqlContext, { operations }: TransactionPlan): R
     }),
   )
   return found.size === 1 ? ([...found][0] as Ruled) : 'some'
+}
+
+const savepoint = raw('savepoint together')
+const release = raw('release savepoint together')
+const undo = raw('rollback to savepoint together')
+
+/** How many statements an operation of a kind has that succeeds at once: an update reads its record first. */
+function statementsOf({ kind }: OperationPlan): number {
+  return kind === 'create' ? 1 : 2
+}
+
+/** Whether an operation can be sent together with the ones before it. */
+function canFollow({ ruled, dialect }: SqlContext, before: readonly OperationPlan[], next: OperationPlan) {
+  if (!dialect.lock.hasOtherWriters || ruled.has(next.resource.name)) return false
+  if (next.kind === 'create') return before.every(({ kind }) => kind === 'create')
+  if (!('movedBy' in next)) return false
+  // What an update reads first is not changed by the ones before it.
+  const { permitted, mayRead, readableFields, writableFields } = next
+  const depends = [permitted, mayRead].some((predicate) => collectionsOf(predicate).size > 0)
+  if (depends || readableFields !== undefined || writableFields !== undefined) return false
+  return before.every((each) => 'movedBy' in each && each.id !== next.id)
+}
+
+/**
+ * Runs operations together.
+ *
+ * @param run runs one of them
+ * @returns their outcomes; `undefined`: they have to be run one by one
+ */
+function* runTogether(
+  context: SqlContext & { readonly batch: Batch },
+  plans: readonly OperationPlan[],
+  run: (context: SqlContext, plan: OperationPlan) => Transaction<Outcome>,
+): Transaction<readonly Outcome[] | undefined> {
+  const batch: Batch = { ...context.batch, moves: new Map() }
+  const running = plans.map((plan) => run({ ...context, batch }, plan))
+  let steps = advance(running)
+  yield ignoringRows(savepoint)
+  for (let round = statementsOf(plans[0] as OperationPlan); round > 0 && steps?.every(isOpen); round--) {
+    const rows = yield* firstRows(steps.map(({ value }) => value as Statement))
+    steps = advance(running, rows)
+  }
+  const outcomes = steps?.every(({ done }) => done) ? steps.map(({ value }) => value as Outcome) : []
+  if (outcomes.length === 0 || !outcomes.every(({ kind }) => kind === 'created' || kind === 'updated')) {
+    yield ignoringRows(undo)
+    return undefined
+  }
+  yield ignoringRows(release)
+  for (const [collection, move] of batch.moves) noteMove(context.batch.moves, collection, move)
+  return outcomes
+}
+
+type Step = IteratorResult<Statement, Outcome>
+
+function isOpen({ done }: Step): boolean {
+  return done !== true
+}
+
+/** Takes each to its next statement; `undefined`: one of them fails, and it is not known whether its turn comes. */
+function advance(
+  running: readonly Transaction<Outcome>[],
+  rows: readonly (Row | undefined)[] = [],
+): readonly Step[] | undefined {
+  try {
+    return running.map((each, index) => {
+      const row = rows[index]
+      return each.next(row === undefined ? [] : [row])
+    })
+  } catch {
+    return undefined
+  }
 }

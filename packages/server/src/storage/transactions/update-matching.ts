@@ -3,34 +3,31 @@
  * work list (`delete/work-list.ts`) and checked before the request is answered.
  */
 
-import type { Issue } from 'resourced-contract/spec/faults'
 import sql from 'sql-template-tag'
 import { checkFilterConditions } from '../../plan/check-record.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { UpdateMatching } from '../../plan/plan.ts'
+import { columnSql, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
-import { accept } from './delete/begin.ts'
 import { storedChange } from './delete/change.ts'
-import { selectMatching } from './delete/collect.ts'
-import { lockMatches, matchedSql, matchesFew, tooManyAffected } from './delete/matching.ts'
+import { accept, conflict } from './delete/delete.ts'
+import { lockMatches, matchedSql, matchesFew, selectMatching, tooManyAffected } from './delete/matching.ts'
 import { withoutLocks } from './delete/snapshot-context.ts'
 import { type Announced, announce, checkedState, newState, nextQueued } from './delete/work-list.ts'
-import { type Checked, changeOf, changeRecords, checkEach } from './rows/change-records.ts'
+import { type Checked, changeRecords, checkEach } from './rows/change-records.ts'
 import { keepState } from './rows/job-rows.ts'
 import { lockReferred } from './rows/lock-operations.ts'
-import { lockAllRulesBelow } from './rows/other-records.ts'
-import { pendingIssue } from './rows/pending-deletions.ts'
+import { lockAllRulesBelow, pendingIssue } from './rows/other-records.ts'
 
 /** Runs an UpdateMatching: all records that match, or none. */
 export function* updateMatching(context: SqlContext, plan: UpdateMatching): Transaction<Outcome | Announced> {
-  const { most, above, resource, versionResource, update } = plan
+  const { most, above, update } = plan
   const stale = checkFilterConditions(plan)
   if (stale !== undefined) return stale
   if (!(yield* matchesFew(context, plan))) return yield* announceChange(plan)
-  const change = { resource, ...(versionResource && { versionResource }), bodies: [update.body] }
-  yield* lockReferred(context, change, matchedSql(context, plan))
-  const rows = yield* lockMatches(context, plan, sql`id, _deletion`)
+  const holders = yield* lockReferred(context, { ...update, bodies: [update.body] }, matchedSql(context, plan))
+  const rows = yield* lockMatches(context, plan, sql`id, _deletion`, holders)
   if (most !== undefined && rows.length > most) return conflict(tooManyAffected(plan, rows.length))
   const taken = rows.find((row) => row['_deletion'] !== null)
   if (taken !== undefined) return conflict(pendingIssue(String(taken['_deletion'])))
@@ -40,10 +37,6 @@ export function* updateMatching(context: SqlContext, plan: UpdateMatching): Tran
     plan,
     rows.map(({ id }) => String(id)),
   )
-}
-
-function conflict(found: Issue): Outcome {
-  return { kind: 'conflict', issues: [found] }
 }
 
 function* announceChange(plan: UpdateMatching): Transaction<Announced> {
@@ -59,7 +52,7 @@ export function* checkNext(
 ): Transaction<Checked & { readonly at: number }> {
   const rows = yield* nextQueued(plan.change, from)
   const ids = rows.map(({ record }) => String(record))
-  const checked = yield* checkEach(withoutLocks(context), changeOf(plan), ids)
+  const checked = yield* checkEach(withoutLocks(context), plan.update, ids)
   return { ...checked, at: Number(rows.at(-1)?.['_row'] ?? from.last) }
 }
 
@@ -77,15 +70,12 @@ export function* beginChange(
   yield* lockAllRulesBelow(context, resource.name)
   const checked = yield* checkedState(context, job)
   if (checked.found > above) {
-    return yield* accept(context, plan, { ...checked, phase: 'change', at: 0, change: storedChange(plan, moved) })
+    return yield* accept(context, plan, { ...checked, phase: 'flip', at: 0, change: storedChange(plan, moved) })
   }
-  const ids: string[] = []
-  for (let at = 0; ; ) {
-    const rows = yield* nextQueued(job, { at, size: above + 1, last: checked.roots })
-    if (rows.length === 0) break
-    ids.push(...rows.map(({ record }) => String(record)))
-    at = Number(rows.at(-1)?.['_row'])
-  }
+  const rows = yield* nextQueued(job, { at: 0, size: checked.found, last: checked.roots })
+  const ids = rows.map(({ record }) => String(record))
+  const among = context.dialect.isAnyOf(columnSql(subject, 'id'), ids)
+  yield* lockReferred(context, { ...plan.update, bodies: [plan.update.body] }, among)
   const outcome = yield* changeRecords(context, plan, ids.sort())
   if (outcome.kind === 'updated-matching') yield* keepState(job, { ...checked, phase: 'free', at: 0 })
   return outcome

@@ -5,8 +5,7 @@
 
 import { addressPolicy } from 'resourced-contract/model/address-policy'
 import type { CallerView } from 'resourced-contract/model/declared-functions'
-import { consumerOfFunctions, consumerOfWebhook, secretOverlap } from 'resourced-contract/model/delivery'
-import type { EventKind } from 'resourced-contract/model/event'
+import { consumerOfFunctions, consumerOfWebhook, type EventKind, secretOverlap } from 'resourced-contract/model/event'
 import { always } from 'resourced-contract/model/predicate'
 import { type RecordValues, type Resource, resourceInVersion } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
@@ -17,13 +16,24 @@ import { isMakerOf, webhookIssues } from '../../plan/check-webhook.ts'
 import { proposeCreate, proposeUpdate } from '../../plan/decide.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { CreateDelivery, CreateWebhook, DeleteWebhook, UpdateWebhook, WebhookMaker } from '../../plan/plan.ts'
-import type { StoredWebhook } from '../delivery-store.ts'
+import type { DeliveryStore, StoredWebhook } from '../delivery-store.ts'
 import { subjectSql } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { liveSql } from '../sql/predicate.ts'
 import { recordOf, storedSql } from '../sql/records.ts'
-import { firstRow, ignoringRows, type Transaction } from '../transaction.ts'
-import { addDelivery } from './deliveries.ts'
+import { firstRow, ignoringRows, type Runner, type Transaction } from '../transaction.ts'
+import {
+  addConsumer,
+  addDelivery,
+  claimDeliveries,
+  deleteOldDeliveries,
+  discardRemoved,
+  endAttempt,
+  fanOut,
+  listConsumers,
+  releaseDeliveries,
+  removeKind,
+} from './deliveries.ts'
 import { tick } from './rows/clock.ts'
 import { answeredOf, answerSql, lockRecord, represent, writeRecord } from './rows/record-row.ts'
 
@@ -176,7 +186,7 @@ export function* createDelivery(context: SqlContext, plan: CreateDelivery): Tran
 }
 
 /** Finds a webhook for a delivery. */
-export function* findWebhook(context: SqlContext, id: string, now: number): Transaction<StoredWebhook | undefined> {
+function* findWebhook(context: SqlContext, id: string, now: number): Transaction<StoredWebhook | undefined> {
   const resource = systemResource(context, 'webhooks')
   const row = yield* firstRow(sql`select ${storedSql(context, resource)} from webhooks where id = ${id}`)
   const name = consumerOfWebhook(id)
@@ -213,7 +223,7 @@ function expiryOf({ expires_at }: WebhookMaker): number {
 }
 
 /** Turns a webhook off. */
-export function* disableWebhook(context: SqlContext, id: string, reason: string, now: number): Transaction<void> {
+function* disableWebhook(context: SqlContext, id: string, reason: string, now: number): Transaction<void> {
   const resource = systemResource(context, 'webhooks')
   const { update } = context.dialect.lock
   const row = yield* firstRow(sql`select active, updated_at from webhooks where id = ${id}${update}`)
@@ -230,4 +240,45 @@ function isTrue(value: unknown): boolean {
 
 function systemResource({ catalog }: SqlContext, name: string): Resource {
   return catalog.system.get(name) as Resource
+}
+
+/** The deliveries of an open database, as the port has them; `undefined` if no resource is declared with events. */
+export function deliveryStore(context: SqlContext, { read, write }: Runner): DeliveryStore | undefined {
+  const { system, limits } = context.catalog
+  if (!system.has('deliveries')) return undefined
+  const repeat = async (batch: () => ReturnType<typeof deleteOldDeliveries>) => {
+    while ((await write(batch, (count) => count > 0)) > 0);
+  }
+  return {
+    consumers: () => read(listConsumers),
+    addConsumer: (consumer) => write(() => addConsumer(context, consumer)),
+    removeKind: (consumer, kind) => write(() => removeKind(context, consumer, kind)),
+    fanOut: (asked) =>
+      write(
+        () => fanOut(context, asked),
+        (isFirst) => isFirst,
+      ),
+    claim: (asked) =>
+      write(
+        () => claimDeliveries(context, asked),
+        (claimed) => claimed.length > 0,
+      ),
+    end: (ending) =>
+      write(
+        () => endAttempt(context, ending),
+        (isKept) => isKept,
+      ),
+    release: async (server, now) => {
+      await write(
+        () => releaseDeliveries(server, now),
+        (count) => count > 0,
+      )
+    },
+    async sweep(now) {
+      await repeat(() => discardRemoved(context, now))
+      await repeat(() => deleteOldDeliveries(context, { before: now - limits.events.retention, now }))
+    },
+    webhook: (id, now) => read(() => findWebhook(context, id, now)),
+    disable: (id, reason, now) => write(() => disableWebhook(context, id, reason, now)),
+  }
 }

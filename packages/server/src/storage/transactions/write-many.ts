@@ -3,9 +3,9 @@
  */
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { always, comparisonKey, type Scalar } from 'resourced-contract/model/predicate'
-import sql from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { type CurrentRecord, checkFilterConditions, decidableRecords } from '../../plan/check-record.ts'
-import { takenIssue } from '../../plan/decide.ts'
+import { takenIssue, unreadFields } from '../../plan/decide.ts'
 import {
   creationsOf,
   keyedCreation,
@@ -17,14 +17,14 @@ import {
 } from '../../plan/many.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Update, WriteMany } from '../../plan/plan.ts'
-import { unreadFields } from '../../plan/unread-fields.ts'
+import { columnSql, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { Outdated, type Transaction } from '../transaction.ts'
 import { refusalOfParent } from './create.ts'
 import { lockForCreations } from './load.ts'
 import { type Item, writeItems } from './many.ts'
 import { holdersOf, textOf } from './rows/expected.ts'
-import { lockReferred } from './rows/lock-operations.ts'
+import { expectHolders, lockReferred } from './rows/lock-operations.ts'
 import { type Answered, lockRecords, representAll } from './rows/record-row.ts'
 
 /** Runs a WriteMany. */
@@ -41,8 +41,16 @@ export function* writeMany(context: SqlContext, plan: WriteMany): Transaction<Ou
   if (refused !== undefined) return refused
   yield* lockForCreations(context, create === undefined ? [] : creationsOf(plan))
   // A transaction has locked the records of all of its operations.
-  if (update !== undefined && context.batch === undefined) yield* lockReferred(context, plan)
+  const locked =
+    update !== undefined && context.batch === undefined
+      ? yield* lockReferred(context, plan, yield* keyedSql(context, plan))
+      : undefined
   const items = yield* itemsOf(context, plan)
+  // A record may have got the unique value since.
+  if (locked !== undefined && plan.key !== undefined) {
+    const ids = items.flatMap((item) => ('current' in item ? [item.plan.id] : []))
+    yield* expectHolders(context, [{ resource, which: context.dialect.isAnyOf(columnSql(subject, 'id'), ids) }], locked)
+  }
   const refusals: Refusal[] = issues.length > 0 ? [{ index: 0, outcome: invalid }] : []
   yield* writeItems(context, items, {
     areOne: true,
@@ -86,6 +94,15 @@ function* keyedItems(context: SqlContext, plan: WriteMany, field: string): Trans
   })
 }
 
+/** The records whose holders of sums are locked before them, if unique values identify them. */
+function* keyedSql(context: SqlContext, plan: WriteMany): Transaction<Sql | undefined> {
+  const { resource, key } = plan
+  if (key === undefined || resource.totals === undefined) return undefined
+  const wanted = keysOf(plan).filter((value) => value !== undefined)
+  const holders = yield* holdersOf(context, resource, key, wanted)
+  return context.dialect.isAnyOf(columnSql(subject, 'id'), [...holders.values()])
+}
+
 function hasKey({ resource }: WriteMany, field: string, { record }: CurrentRecord, key: Scalar | undefined): boolean {
   return comparisonKey(resource, field, record?.[field]) === key
 }
@@ -104,12 +121,12 @@ function changed(plan: Update, current: CurrentRecord | undefined): Item {
 /** The records that the request changes, locked in the order of their ids. */
 function* lockCurrent(
   context: SqlContext,
-  { update, versionResource, bodies }: WriteMany,
+  { update, bodies }: WriteMany,
   ids: readonly string[],
 ): Transaction<ReadonlyMap<string, CurrentRecord>> {
   if (update === undefined) return new Map()
   const body = Object.assign({}, ...bodies.filter(isObject))
-  const plan: Update = { ...update, ...(versionResource && { versionResource }), body }
+  const plan: Update = { ...update, body }
   const permitted = decidableRecords(plan, plan.mayRead)
   return yield* lockRecords(context, { ...plan, permitted, unread: unreadFields(plan) }, ids)
 }

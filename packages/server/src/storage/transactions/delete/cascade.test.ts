@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import { sqlContext } from '../../sql/context.ts'
 import { sqlite } from '../../sqlite/dialect.ts'
-import { resourceOf } from '../rows/pending-deletions.ts'
+import { resourceOf } from '../rows/other-records.ts'
 import { reachWithin } from './cascade.ts'
 
 const catalog = completeCatalog({

@@ -22,9 +22,10 @@ import {
   type Transaction,
 } from '../../transaction.ts'
 import { tickAll } from '../rows/clock.ts'
-import { eraseAnswers, keptFor } from '../rows/kept-answers.ts'
+import { eraseStates, leavesStates } from '../rows/erase-states.ts'
+import { lockHolders } from '../rows/lock-operations.ts'
 import { removeCounters } from '../rows/numbers.ts'
-import { cascadesOf, resourceOf } from '../rows/pending-deletions.ts'
+import { cascadeReach, cascadesOf, resourceOf } from '../rows/other-records.ts'
 
 /** The ids that are deleted together, by collection. */
 export type Closure = ReadonlyMap<string, ReadonlySet<string>>
@@ -52,9 +53,15 @@ export function reachWithin(
   most: number,
 ): Transaction<Reached> {
   // One more than the most shows that there are more.
-  const limit = most === Number.POSITIVE_INFINITY ? raw('') : sql` ${context.dialect.limit(most + 1)}`
-  const find: FindChildren = (from, field, parents) => childrenSql(context, from, field, parents, limit)
-  return descend(context.catalog, [resource.name, ids], find, most)
+  const { catalog, dialect } = context
+  const limit = most === Number.POSITIVE_INFINITY ? raw('') : sql` ${dialect.limit(most + 1)}`
+  // The index of a reference has the children of one parent in the order of their ids: of a million, a limit reads as
+  // many as it wants, and nothing is sorted.
+  const find: FindChildren = (from, field, parents) => {
+    const refers = amongSql(dialect, columnSql(subject, field), parents)
+    return sql`select id from ${liveRows(from)} and ${refers}${dialect.lock.orderById}${limit}${dialect.lock.update}`
+  }
+  return descend(catalog, [resource.name, ids], find, most)
 }
 
 /** The select of the ids of the records that refer to parents; `undefined`: they are not searched for. */
@@ -85,19 +92,6 @@ export function* descend(
     }
   }
   return { closure, isComplete: count <= most }
-}
-
-// The index of a reference has the children of one parent in the order of their ids: of a million, a limit reads as
-// many as it wants, and nothing is sorted.
-function childrenSql(
-  { dialect }: SqlContext,
-  from: string,
-  field: string,
-  parents: readonly string[],
-  limit = raw(''),
-): Sql {
-  const refers = amongSql(dialect, columnSql(subject, field), parents)
-  return sql`select id from ${liveRows(from)} and ${refers}${dialect.lock.orderById}${limit}${dialect.lock.update}`
 }
 
 /** How many records a closure has. */
@@ -139,6 +133,34 @@ export function* lockRows(context: SqlContext, { name, dependents }: Resource, i
   yield* lockedIds(context, sql`${liveRows(name)} and (${join(among, ' or ')})`)
 }
 
+/**
+ * Locks the records that hold sums of some records, or of what is deleted with them (`sumOf`), before any of these.
+ * Most often, what is below a record is added up in the record itself.
+ */
+export function* lockHoldersBelow(context: SqlContext, resource: Resource, ids: readonly string[]): Transaction<void> {
+  const { catalog, dialect } = context
+  if (!dialect.lock.hasOtherWriters || context.batch !== undefined) return
+  const isElsewhere = ({ name, totals = [] }: Resource) =>
+    totals.some(({ collection, reference }) =>
+      cascadesOf(catalog, collection).every((each) => each.collection !== name || each.field !== reference),
+    )
+  const reached = cascadeReach(catalog, resource).slice(1)
+  const find: FindChildren = (from, field, parents) => {
+    const refers = amongSql(dialect, columnSql(subject, field), parents)
+    return sql`select id from ${liveRows(from)} and ${refers} limit ${mostInspected + 1}`
+  }
+  const { closure } = reached.some(isElsewhere)
+    ? yield* descend(catalog, [resource.name, ids], find, mostInspected)
+    : { closure: new Map([[resource.name, new Set(ids)]]) }
+  yield* lockHolders(
+    context,
+    [...closure].map(([name, own]) => ({
+      resource: resourceOf(catalog, name),
+      which: amongSql(dialect, columnSql(subject, 'id'), [...own]),
+    })),
+  )
+}
+
 /** A reference to a collection: the field by which records of another one refer to it. */
 type Reference = Pick<Resource['dependents'][number], 'collection' | 'field'>
 
@@ -165,7 +187,7 @@ export function* deleteClosure(
     if (ids.size === 0) continue
     const resource = resourceOf(context.catalog, collection)
     if (resource.deletion.variant === 'soft') {
-      yield ignoringRows(markSql(collection, amongSql(context.dialect, raw('id'), [...ids]), deletion, at))
+      yield* markDeleted(context, collection, [...ids], { mark: deletion, at })
       noteMove(moves, collection, { live: -ids.size, deleted: ids.size, ids: [...ids] })
     } else {
       yield* removeRows(context, resource, [...ids])
@@ -225,10 +247,30 @@ export function* clearReferences(
   return ids.length
 }
 
-/** Marks locked live rows as deleted by a deletion and returns their ids. The caller moves the clock. */
-export function* markDeleted(collection: string, which: Sql, deletion: string, at: string): Transaction<string[]> {
-  const rows = yield sql`${markSql(collection, which, deletion, at)} returning id`
-  return rows.map((row) => String(row['id']))
+/** Marks locked live rows as deleted by a deletion. The caller moves the clock. */
+export function* markDeleted(
+  { dialect }: SqlContext,
+  collection: string,
+  ids: readonly string[],
+  { mark, at }: { readonly mark: string; readonly at: string },
+): Transaction<void> {
+  yield ignoringRows(markSql(collection, amongSql(dialect, raw('id'), ids), mark, at))
+}
+
+/**
+ * Makes locked deleted rows live. The caller moves the clock.
+ *
+ * @param given `updatedAt`: left out where a deletion is undone: the rows have their former times
+ */
+export function* revive(
+  { dialect }: SqlContext,
+  collection: string,
+  ids: readonly string[],
+  { mark, updatedAt }: { readonly mark: string | null; readonly updatedAt?: string | undefined },
+): Transaction<void> {
+  const updated = updatedAt === undefined ? empty : sql`, updated_at = ${updatedAt}`
+  const live = sql`deleted_at = null, _deletion = ${mark}, _revision = ${nextRevisionSql(newMark())}${updated}`
+  yield ignoringRows(sql`update ${tableSql(collection)} set ${live} where ${dialect.isAnyOf(raw('id'), ids)}`)
 }
 
 /**
@@ -260,9 +302,7 @@ function markSql(
 export function* removeRows(context: SqlContext, resource: Resource, ids: readonly string[]) {
   const { dialect } = context
   const { name, fields } = resource
-  // Answers are not kept as long as most deleted records.
-  const mayBeAnswered = resource.deletion.gracePeriod < keptFor
-  if (resource.history !== undefined && mayBeAnswered) yield* eraseAnswers(ids)
+  if (leavesStates(context, resource)) while (yield* eraseStates(context, resource, ids));
   yield* removeCounters(context, resource, ids)
   if (fields.some(({ search, items }) => search || items !== undefined)) yield* dialect.deleteWords(name, ids)
   yield ignoringRows(sql`delete from ${tableSql(name)} where ${amongSql(dialect, raw('id'), ids)}`)

@@ -18,14 +18,15 @@ import { type FaultCode, problemType } from 'resourced-contract/spec/faults'
 import sql, { raw } from 'sql-template-tag'
 import type { Outcome } from '../../../plan/outcome.ts'
 import type { Update, UpdateMatching } from '../../../plan/plan.ts'
-import { tableSql } from '../../sql/columns.ts'
+import { columnSql, subject, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { JobError } from '../../storage.ts'
 import { ignoringRows, type Transaction } from '../../transaction.ts'
 import { changeEach, refusalOf } from '../rows/change-records.ts'
 import { tickOne } from '../rows/clock.ts'
+import { lockReferred } from '../rows/lock-operations.ts'
 import { lockRecords, rewriteRecord } from '../rows/record-row.ts'
-import type { After, Window } from './collect.ts'
+import type { After, Window } from './windows.ts'
 import { nextQueued, type StoredChange, undoing, type WorkState } from './work-list.ts'
 
 /**
@@ -33,8 +34,8 @@ import { nextQueued, type StoredChange, undoing, type WorkState } from './work-l
  *
  * @param moved the reference fields that it changes
  */
-export function storedChange({ update, versionResource }: UpdateMatching, moved: readonly string[]): StoredChange {
-  const { resource, versionResource: _, targets, ...rest } = update
+export function storedChange({ update }: UpdateMatching, moved: readonly string[]): StoredChange {
+  const { resource, versionResource, targets, ...rest } = update
   const holds = moved.flatMap((name) => {
     const { collection, onDelete } = resource.field.get(name)?.reference ?? {}
     return collection === undefined || onDelete === 'clear' ? [] : [collection]
@@ -64,6 +65,8 @@ export function* change(context: SqlContext, { job, state, size }: Window): Afte
   const rowOf = new Map(rows.map(({ record, _row }) => [String(record), Number(_row)]))
   const keep = (id: string, former: RecordValues) =>
     ignoringRows(sql`update resourced_queue set record = ${id + JSON.stringify(former)} where _row = ${rowOf.get(id)}`)
+  const among = context.dialect.isAnyOf(columnSql(subject, 'id'), [...rowOf.keys()])
+  yield* lockReferred(context, { ...update, bodies: [update.body] }, among)
   const refused = yield* changeEach(context, update, [...rowOf.keys()], keep)
   if (refused.length > 0) return undoing(state, brokenBy(refusalOf(update, refused)))
   const done = state.done + rows.length
@@ -85,6 +88,8 @@ export function* revert(context: SqlContext, { job, state, size }: Window): Afte
   if (rows.length === 0 || resource === undefined) return 'ended'
   const former = new Map(rows.map(({ record }) => formerOf(String(record))))
   const ids = [...former.keys()]
+  const among = context.dialect.isAnyOf(columnSql(subject, 'id'), ids)
+  yield* lockReferred(context, { resource, bodies: [...former.values()], update: undefined }, among)
   const gone = yield* goneTargets(context, resource, [...former.values()])
   for (const [id, { record }] of yield* lockRecords(context, { resource, permitted: always }, ids)) {
     const values: Record<string, unknown> = { ...record, updated_at: former.get(id)?.['updated_at'] }

@@ -1,16 +1,20 @@
-/** The records that a deletion or a change by filter is about, where they are few (DEL-10, BLK-3). */
+/** The records that a deletion or a change by filter is about: all, or the next ones of many (DEL-10, BLK-3). */
 
 import { comparisons } from 'resourced-contract/model/operators'
 import { allOf, namesIds, type Predicate } from 'resourced-contract/model/predicate'
+import type { Resource } from 'resourced-contract/model/resource'
+import { timestamp } from 'resourced-contract/model/time'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { empty, type Sql } from 'sql-template-tag'
 import type { DeleteMatching, UpdateMatching } from '../../../plan/plan.ts'
-import { subjectSql } from '../../sql/columns.ts'
+import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
 import { firstRow, type Row, type Transaction } from '../../transaction.ts'
 import { clockOf, clockSql } from '../rows/clock.ts'
+import { expectHolders, type Holders } from '../rows/lock-operations.ts'
 import { mostInspected } from './cascade.ts'
+import type { Selection } from './work-list.ts'
 
 /** The plan of a deletion or a change by filter. */
 export type Matching = DeleteMatching | UpdateMatching
@@ -36,15 +40,29 @@ function isIndexRange(predicate: Predicate): boolean {
   return comparisons[predicate.operator].index !== undefined
 }
 
-/** Locks all records that match, and gives `columns` of each, in the order of their ids. */
-export function lockMatches(context: SqlContext, plan: Matching, columns: Sql): Transaction<readonly Row[]> {
-  const { orderById, update } = context.dialect.lock
+/**
+ * Locks all records that match, and gives `columns` of each, in the order of their ids. A transaction that the locks
+ * had to wait for may have changed one match and made another one, which only a later statement sees. So it is asked
+ * again until there is none: what comes later then comes after this change as a whole.
+ *
+ * @param holders the locked records that hold sums of the matches
+ */
+export function* lockMatches(
+  context: SqlContext,
+  plan: Matching,
+  columns: Sql,
+  holders: Holders,
+): Transaction<readonly Row[]> {
+  const { resource } = plan
+  const { hasOtherWriters, orderById, update } = context.dialect.lock
   const locked = sql`${matchingSql({ ...context, locksReferenced: true }, plan)}${orderById}${update}`
-  return rowsOf(sql`select ${columns} ${locked}`)
-}
-
-function* rowsOf(statement: Sql): Transaction<readonly Row[]> {
-  return yield statement
+  let rows = yield sql`select ${columns} ${locked}`
+  for (let before = -1; hasOtherWriters && rows.length !== before; ) {
+    before = rows.length
+    rows = yield sql`select ${columns} ${locked}`
+  }
+  yield* expectHolders(context, [{ resource, which: matchedSql(context, plan) }], holders)
+  return rows
 }
 
 function matchingSql(context: PredicateContext, plan: Matching): Sql {
@@ -66,4 +84,42 @@ export function* countMatching(context: SqlContext, plan: Matching): Transaction
 export function tooManyAffected({ kind, most }: Matching, count: number): Issue {
   const done = kind === 'delete-matching' ? 'deleted' : 'changed'
   return issue('affected', { header: 'Prefer', count, most: most ?? 0, done })
+}
+
+/** The records that match now. */
+export function* selectMatching({ resource, filter, permitted, now }: Matching): Transaction<Selection> {
+  const row = yield* firstRow(sql`select max(_row) as last from ${tableSql(resource.name)}`)
+  const created = yield* firstRow(
+    sql`select max(created_at) as newest from ${tableSql(resource.name)} where deleted_at is null`,
+  )
+  // A record may be newer than the clock, if the clock was set back.
+  const newest = [String(created?.['newest'] ?? ''), timestamp(now)].sort().at(-1) as string
+  return { filter: allOf([filter, permitted]), at: 0, last: Number(row?.['last'] ?? 0), newest }
+}
+
+/** How many rows of a table a window reads for each record that it may change. */
+export const rowsForEach = 20
+
+/** The next records that match, and the row up to which all rows were looked at. */
+export function* nextMatches(
+  { dialect, ...context }: SqlContext,
+  resource: Resource,
+  { filter, at, last, newest }: Selection,
+  size: number,
+): Transaction<{ readonly ids: readonly string[]; readonly at: number }> {
+  const [row, table] = [columnSql(subject, '_row'), tableSql(resource.name)]
+  const following = sql`select _row from ${table} where _row > ${at} order by _row limit 1`
+  const end = yield* firstRow(sql`${following} offset ${size * rowsForEach}`)
+  const until = Math.min(Number(end?.['_row'] ?? last), last)
+  // By the number of the row alone: an index of the filter would find all rows of the collection that match.
+  const matches = dialect.unindexed(liveSql({ dialect, ...context }, resource, filter))
+  // SQLite gives the number of the last row anew once that row is removed.
+  const isOld = dialect.lock.hasOtherWriters ? empty : sql` and ${columnSql(subject, 'created_at')} <= ${newest}`
+  const range = sql`${row} > ${at} and ${row} <= ${until}${isOld}`
+  const found = yield sql`select _row, id from ${subjectSql(resource.name)} where ${range} and ${matches}
+    order by ${row} limit ${size}`
+  return {
+    ids: found.map(({ id }) => String(id)),
+    at: found.length < size ? until : Number(found.at(-1)?.['_row']),
+  }
 }

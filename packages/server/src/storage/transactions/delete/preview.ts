@@ -13,10 +13,10 @@ import { columnSql, subject } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { predicateSql } from '../../sql/predicate.ts'
 import { firstRow, type Transaction } from '../../transaction.ts'
-import { cascadeReach, resourceOf } from '../rows/pending-deletions.ts'
+import { cascadeReach, resourceOf } from '../rows/other-records.ts'
+import { blockersById, canBeBlocked, findBlockers } from './blockers.ts'
 import { liveRows, type Reached, reachWithin, remainingSql, setOf, sizeOf } from './cascade.ts'
 import { findRequested } from './delete.ts'
-import { blockersById, canBeBlocked, findBlockers } from './deletion-blockers.ts'
 import { withoutLocks } from './snapshot-context.ts'
 
 /** The most records that a preview searches for. */
@@ -36,7 +36,7 @@ export function* previewDeletion(
   const reached = yield* reachWithin(context, plan.resource, allowed, most)
   const deletes = yield* countDeleted(context, plan, reached, allowed)
   const clears = yield* countCleared(context, plan, reached, most)
-  const blockers = yield* blockersOf(context, plan, allowed, reached)
+  const blockers = yield* certainBlockers(context, plan, allowed, reached)
   return {
     kind: 'deletion-preview',
     deletes,
@@ -126,14 +126,14 @@ function* countCleared(
 }
 
 /** What blocks the deletion, as far as that is certain. */
-function* blockersOf(
+function* certainBlockers(
   context: SqlContext,
   plan: PreviewDeletion,
   ids: readonly string[],
   { closure, isComplete }: Reached,
 ): Transaction<readonly Issue[]> {
   const { catalog } = context
-  if (ids.length === 0 || !canBeBlocked(catalog, plan.resource)) return []
+  if (ids.length === 0 || !canBeBlocked(context, plan.resource)) return []
   if (isComplete && plan.isBulk) return yield* blockersById(context, plan, ids, setOf(context, closure))
   const issues = yield* findBlockers(context, plan, setOf(context, closure))
   if (isComplete) return issues

@@ -11,12 +11,10 @@ import type { SqlContext } from '../../sql/context.ts'
 import type { ClockDoubt, JobStep, PurgeClockStore } from '../../storage.ts'
 import { firstRow, type Runner, type Transaction } from '../../transaction.ts'
 import { countRemoved } from '../rows/clock.ts'
+import { eraseStates } from '../rows/erase-states.ts'
 import { addJob, advanceJob, finishJob, stateOf } from '../rows/job-rows.ts'
-import { marksInWork } from '../rows/pending-deletions.ts'
+import { marksInWork } from '../rows/other-records.ts'
 import { removeRows } from './cascade.ts'
-
-/** The most revisions that a batch erases before it removes their records. */
-const mostErased = 1_000
 
 /** How many records a batch removes unless it is told: other writers wait for it. */
 export const mostPurged = 50
@@ -105,9 +103,9 @@ export function* stepPurge(context: SqlContext, job: string, now: number, size?:
 }
 
 /**
- * Removes records of a resource, at most a number of them, and returns how many; `erasing`: their histories are so long
- * that only a part of those is erased. The transaction that removes them also
- * chooses them, so it leaves out a record that was restored meanwhile.
+ * Removes records of a resource, at most a number of them, and returns how many; `erasing`: they have so many former
+ * states that only a part of those is erased. The transaction that removes them also chooses them, so it leaves out a
+ * record that was restored meanwhile.
  */
 export function* purgeRecords(
   context: SqlContext,
@@ -123,11 +121,7 @@ export function* purgeRecords(
     yield sql`select id ${expiredRows(resource, due)}${isFree} order by deleted_at limit ${size}${skipLocked}`
   if (rows.length === 0) return 0
   const ids = rows.map((row) => String(row['id']))
-  if (resource.history !== undefined) {
-    const some = sql`select _row from "revisions" where ${isAnyOf(raw('record_id'), ids)} limit ${mostErased}`
-    const erased = yield sql`delete from "revisions" where _row in (${some}) returning id`
-    if (erased.length === mostErased) return 'erasing'
-  }
+  if (yield* eraseStates(context, resource, ids)) return 'erasing'
   yield* removeRows(context, resource, ids)
   yield countRemoved(context, resource.name, rows.length)
   return rows.length

@@ -4,7 +4,7 @@
  * others are still to be found, those first that were asked for; and a row of `resourced_work` has the state.
  *
  * A live record with a mark is pending: it can be read, and nobody else changes it or refers to it
- * (`rows/pending-deletions.ts`). So what the check of the list finds stays true.
+ * (`rows/other-records.ts`). So what the check of the list finds stays true.
  */
 
 import type { CallerView } from 'resourced-contract/model/declared-functions'
@@ -14,14 +14,14 @@ import { timestamp } from 'resourced-contract/model/time'
 import type { Issue } from 'resourced-contract/spec/faults'
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { BulkDelete, Delete, DeleteMatching, Restore, Update, UpdateMatching } from '../../../plan/plan.ts'
-import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
+import { tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Attribution } from '../../sql/dialect.ts'
 import { type JobError, StorageFault } from '../../storage.ts'
 import { firstRow, ignoringRows, type Row, type Transaction } from '../../transaction.ts'
-import { attributionOf } from '../rows/attribution.ts'
 import { addWork, type JobProgress, stateOf } from '../rows/job-rows.ts'
-import { cascadeReach, cascadesOf, markOfChange, unmarked } from '../rows/pending-deletions.ts'
+import { cascadeReach, cascadesOf, markOfChange, unmarked } from '../rows/other-records.ts'
+import { attributionOf } from '../rows/record-row.ts'
 
 /** The plan of a deletion. */
 export type Removed = Delete | BulkDelete | DeleteMatching
@@ -36,19 +36,16 @@ export function workOf(plan: Large): string {
 }
 
 /**
- * The phases of a deletion, of a restoration and of a change:
+ * The phases of work:
  *
  * collect: marks the records, in windows
  * check:   all records are marked; the request searches for what blocks the work
- * flip:    deletes the marked records, or makes them live; until its end everything can be undone
- * clear:   of a deletion: sets references with `clear` to what is deleted to null
- * erase:   of a deletion: removes the rows of resources that are not kept after deletion
+ * flip:    deletes the marked records, makes them live, or changes them; until its end everything can be undone
+ * settle:  of a deletion: sets references with `clear` to null, and removes rows that are not kept after deletion
  * back:    undoes the flip
- * change:  of a change: writes the marked records; until its end everything can be undone
- * revert:  undoes the change
  * free:    removes the marks of live records, and the queue
  */
-export type Phase = 'collect' | 'check' | 'flip' | 'clear' | 'erase' | 'back' | 'change' | 'revert' | 'free'
+export type Phase = 'collect' | 'check' | 'flip' | 'settle' | 'back' | 'free'
 
 /** The records that match a filter, in the order of their rows. */
 export interface Selection {
@@ -91,7 +88,7 @@ export interface WorkState {
   readonly hasFound?: boolean
   /** How many of the records that were asked for are deleted. */
   readonly taken: number
-  /** How many of them were not deleted, because a rule refused it by then. */
+  /** Of a deletion by filter: how many of them were not deleted, because a rule refused it by then. */
   readonly left?: number | undefined
   /** How many records are flipped, and will be. */
   readonly done: number
@@ -101,7 +98,7 @@ export interface WorkState {
    * shows these records only (AUT-9).
    */
   readonly asked?: number | undefined
-  /** The caller, for the rules that are asked again for each record. */
+  /** Of a deletion by filter: the caller, for the rules that are asked again for each record. */
   readonly caller?: CallerView | undefined
   readonly restoration?: Restoration | undefined
   readonly change?: StoredChange | undefined
@@ -116,7 +113,7 @@ export interface WorkState {
 }
 
 /** What a restoration restores (DEL-6). */
-interface Restoration {
+export interface Restoration {
   /** The deletion that it undoes. */
   readonly deletion: string
   /** The record that was asked for. */
@@ -142,6 +139,14 @@ export interface StoredChange {
   readonly holds: readonly string[]
 }
 
+/** What work does to its records. */
+export type Kind = 'deletion' | 'restoration' | 'change'
+
+export function kindOf({ restoration, change }: WorkState): Kind {
+  if (change !== undefined) return 'change'
+  return restoration === undefined ? 'deletion' : 'restoration'
+}
+
 /** The mark of the records. */
 export function markOf(job: string, { restoration, change }: WorkState): string {
   return change === undefined ? (restoration?.mark ?? job) : markOfChange(job)
@@ -164,17 +169,9 @@ export function newState(plan: Large, given: Partial<WorkState> = {}): WorkState
   const { resource, now } = plan
   return {
     ...{ collection: resource.name, deletedAt: timestamp(now), ids: 'id' in plan ? [plan.id] : [] },
-    ...{
-      attribution: attributionOf(plan),
-      phase: 'collect',
-      at: 0,
-      table: 0,
-      roots: 0,
-      found: 0,
-      taken: 0,
-      done: 0,
-      total: 0,
-    },
+    ...{ phase: 'collect', at: 0, table: 0, roots: 0, found: 0, taken: 0, done: 0, total: 0 },
+    ...(plan.kind === 'delete-matching' && { left: 0, caller: plan.caller }),
+    attribution: attributionOf(plan),
     ...given,
   }
 }
@@ -221,7 +218,7 @@ export function* checkedState(context: SqlContext, job: string): Transaction<Wor
 
 /** The state of work that is undone. */
 export function undoing(state: WorkState, error: JobError): WorkState {
-  return { ...state, phase: state.change === undefined ? 'back' : 'revert', at: 0, table: 0, error }
+  return { ...state, phase: 'back', at: 0, table: 0, error }
 }
 
 /** Whether the records are not all known yet, or not checked. */
@@ -252,6 +249,18 @@ export function* mark(
   const which = sql`${dialect.isAnyOf(raw('id'), ids)} and ${unmarked}`
   const marked = yield sql`update ${tableSql(collection)} set _deletion = ${text} where ${which} returning id`
   return marked.map(({ id }) => String(id))
+}
+
+/** Gives locked records another mark. */
+export function* setMark(
+  { dialect }: SqlContext,
+  collection: string,
+  ids: readonly string[],
+  text: string | null | Sql,
+): Transaction<void> {
+  yield ignoringRows(
+    sql`update ${tableSql(collection)} set _deletion = ${text} where ${dialect.isAnyOf(raw('id'), ids)}`,
+  )
 }
 
 /** Puts marked records into the queue: those that were asked for, and others if more may be below them. */
@@ -289,23 +298,4 @@ export function* nextQueued(
   const found = yield sql`select _row, collection, record from ${rows}`
   const other = found.findIndex((row) => row['collection'] !== found[0]?.['collection'])
   return other === -1 ? found : found.slice(0, other)
-}
-
-/** How many rows of a table a window reads for each record that it may change. */
-const rowsForEach = 20
-
-/** The next records of a table that have a mark, and where the following window begins; `undefined`: nowhere. */
-export function* nextMarked(
-  { name }: Resource,
-  mark: string,
-  which: Sql,
-  { at, size }: { readonly at: number; readonly size: number },
-): Transaction<{ readonly ids: readonly string[]; readonly next: number | undefined }> {
-  const [row, marked] = [columnSql(subject, '_row'), columnSql(subject, '_deletion')]
-  const rows = sql`${subjectSql(name)} where ${marked} = ${mark} and ${row} > ${at}`
-  const end = yield* firstRow(sql`select _row from ${rows} order by ${row} limit 1 offset ${size * rowsForEach}`)
-  const last = end === undefined ? raw('') : sql` and ${row} <= ${Number(end['_row'])}`
-  const found = yield sql`select _row, id from ${rows}${last} and ${which} order by ${row} limit ${size}`
-  const next = found.length < size ? end?.['_row'] : found.at(-1)?.['_row']
-  return { ids: found.map(({ id }) => String(id)), next: next === undefined ? undefined : Number(next) }
 }

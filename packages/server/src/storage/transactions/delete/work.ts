@@ -8,17 +8,31 @@ import sql from 'sql-template-tag'
 import type { SqlContext } from '../../sql/context.ts'
 import { type JobError, type JobStep, StorageFault } from '../../storage.ts'
 import { firstRow, ignoringRows, type Transaction } from '../../transaction.ts'
-import { attributed } from '../rows/attribution.ts'
 import { advanceJob, finishJob, keepState, stateOf } from '../rows/job-rows.ts'
 import { lockAllRulesBelow } from '../rows/other-records.ts'
+import { attributed } from '../rows/record-row.ts'
 import { mostInspected } from './cascade.ts'
 import { change, revert } from './change.ts'
-import { type After, collect, type Window } from './collect.ts'
-import { clear, erase, flip, flipBack, free } from './flip.ts'
-import { isCollecting, lockedState, type Phase, shownProgress, undoing, type WorkState } from './work-list.ts'
+import type { After, Window } from './windows.ts'
+import { collectDeleted, collectLive, flip, free, settle } from './windows.ts'
+import {
+  isCollecting,
+  type Kind,
+  kindOf,
+  lockedState,
+  type Phase,
+  shownProgress,
+  undoing,
+  type WorkState,
+} from './work-list.ts'
 
-const windows: Readonly<Record<Exclude<Phase, 'check'>, (context: SqlContext, window: Window) => After>> = {
-  ...{ collect, flip, clear, erase, back: flipBack, change, revert, free },
+type RunWindow = (context: SqlContext, window: Window) => After
+
+/** The windows of each phase. `free` follows where a kind of work has no `settle`. */
+const windows: Readonly<Record<Kind, Readonly<Partial<Record<Phase, RunWindow>>>>> = {
+  deletion: { collect: collectLive, flip, settle, back: flip, free },
+  restoration: { collect: collectDeleted, flip, back: flip, free },
+  change: { collect: collectLive, flip: change, back: revert, free },
 }
 
 /** How a window runs. */
@@ -55,12 +69,12 @@ export function* stepWork(
     next = withdrawn(state)
   } else if (state.phase === 'check') next = state
   else {
-    const flipped = typeof size === 'number' ? size : size(state.phase)
-    // The request waits for the marks, and a mark changes one index.
-    const records = state.phase === 'collect' ? mostInspected : flipped
     const { phase } = state
-    const run = (own: SqlContext) => windows[phase](own, { job, state, size: records })
-    next = yield* attributed(context, state.attribution, run)
+    const flipped = typeof size === 'number' ? size : size(phase)
+    // The request waits for the marks, and a mark changes one index.
+    const window = { job, state, size: phase === 'collect' ? mostInspected : flipped }
+    const run = windows[kindOf(state)][phase] as RunWindow
+    next = yield* attributed(context, state.attribution, (own) => run(own, window))
   }
   if (next === 'ended' && state.phase === 'free' && !state.yields) {
     const ended = yield* finish(context, job, state, now)
@@ -77,13 +91,13 @@ function isUnanswered(state: WorkState): boolean {
   return state.isHidden === true && isCollecting(state)
 }
 
-function following({ phase, restoration, isHidden, yields, found }: WorkState): Partial<WorkState> {
-  if (yields) return { phase: 'collect', at: 0, table: 0, below: undefined, total: found, yields: false }
-  const phases: Readonly<Record<Phase, Phase>> = {
-    ...{ collect: isHidden ? 'check' : 'flip', check: 'check', flip: restoration === undefined ? 'clear' : 'free' },
-    ...{ clear: 'erase', erase: 'free', back: 'free', change: 'free', revert: 'free', free: 'free' },
-  }
-  return { phase: phases[phase], at: 0, table: 0 }
+/** What follows a phase that has ended. */
+function following(state: WorkState): Partial<WorkState> {
+  const { phase, isHidden, yields, found } = state
+  const begun = { at: 0, table: 0 }
+  if (yields) return { ...begun, phase: 'collect', below: undefined, total: found, yields: false }
+  if (phase === 'collect') return { ...begun, phase: isHidden ? 'check' : 'flip' }
+  return { ...begun, phase: phase === 'flip' && kindOf(state) === 'deletion' ? 'settle' : 'free' }
 }
 
 function* keep(context: SqlContext, job: string, state: WorkState, now: number): Transaction<void> {
@@ -149,7 +163,7 @@ export function* undoWork(context: SqlContext, job: string, error: JobError, now
   const state = yield* lockedState(context, job)
   if (state === undefined) return false
   if (isUnanswered(state)) yield* withdraw(context, job)
-  else if (!['flip', 'collect', 'change'].includes(state.phase)) return false
+  else if (state.phase !== 'flip' && state.phase !== 'collect') return false
   else yield* keepState(job, undoing(state, error))
   if (Math.max(state.done, state.total) > mostInspected) return false
   for (let step: JobStep = 'more'; step === 'more'; ) {
@@ -165,7 +179,18 @@ export function* finishAtOnce(context: SqlContext, job: string, now: number, siz
 }
 
 /** The phases of deletions and restorations that an earlier version of this program has begun. */
-type FormerPhase = 'take' | 'match' | 'mark' | 'tidy' | 'claim' | 'revive' | 'last' | 'release' | 'retract'
+type FormerPhase =
+  | 'take'
+  | 'match'
+  | 'mark'
+  | 'clear'
+  | 'erase'
+  | 'tidy'
+  | 'claim'
+  | 'revive'
+  | 'last'
+  | 'release'
+  | 'retract'
 
 type FormerState = Omit<WorkState, 'phase' | 'roots'> & {
   readonly phase: Phase | FormerPhase
@@ -181,7 +206,7 @@ function currentState(state: FormerState): WorkState {
   switch (phase) {
     case 'clear':
     case 'erase':
-      return { ...known, phase }
+      return { ...known, phase: 'settle', at: 0, table: 0 }
     // What was asked for is deleted, and the queue has it.
     case 'mark':
       return { ...known, phase: 'collect', total: state.done }

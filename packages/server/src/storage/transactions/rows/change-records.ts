@@ -7,11 +7,10 @@ import { always, comparisonKey } from 'resourced-contract/model/predicate'
 import type { RecordValues, Resource } from 'resourced-contract/model/resource'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import type { CurrentRecord } from '../../../plan/check-record.ts'
-import { type Proposal, proposeChange } from '../../../plan/decide.ts'
+import { type Proposal, proposeChange, unreadFields } from '../../../plan/decide.ts'
 import { patchIssues } from '../../../plan/draft.ts'
 import type { Outcome } from '../../../plan/outcome.ts'
 import type { Update, UpdateMatching } from '../../../plan/plan.ts'
-import { unreadFields } from '../../../plan/unread-fields.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Statement, Transaction } from '../../transaction.ts'
 import { tickOne } from './clock.ts'
@@ -24,18 +23,13 @@ const mostRead = 100
 /** Changes that are refused, by the ids of their records. */
 export type Refused = readonly (readonly [id: string, outcome: Outcome])[]
 
-/** The change of each record: of records that the caller may read and change. */
-export function changeOf({ update, versionResource }: UpdateMatching): Update {
-  return versionResource === undefined ? update : { ...update, versionResource }
-}
-
 /** Changes locked records. If the outcome is a refusal, the caller must roll back. */
 export function* changeRecords(
   context: SqlContext,
   plan: UpdateMatching,
   ids: readonly string[],
 ): Transaction<Outcome> {
-  const update = changeOf(plan)
+  const { update } = plan
   if (ids.length === 0) {
     // No mistake becomes a success only because nothing matches.
     const issues = patchIssues(update)

@@ -7,11 +7,10 @@ import type { Outcome } from '../../../plan/outcome.ts'
 import { columnSql, columnsOf, comparisonColumn, subject, subjectSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { predicateSql } from '../../sql/predicate.ts'
-import { shareLock } from '../../sql/share-lock.ts'
+import { shareLock } from '../../sql/totals.ts'
 import { firstRow, type Row, type Transaction } from '../../transaction.ts'
 import { inRank } from './lock-operations.ts'
-import { askedSql } from './other-records.ts'
-import { canBePending, resourceOf, unmarked } from './pending-deletions.ts'
+import { askedSql, canBePending, resourceOf, unmarked } from './other-records.ts'
 
 type Reference = Question & { readonly kind: 'reference' }
 type Taken = Question & { readonly kind: 'taken' }

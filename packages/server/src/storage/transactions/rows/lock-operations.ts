@@ -9,9 +9,9 @@ import sql, { type Sql } from 'sql-template-tag'
 import type { OperationPlan, TransactionPlan, WriteMany } from '../../../plan/plan.ts'
 import { columnSql, subject, subjectSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
-import { shareLock } from '../../sql/share-lock.ts'
-import { ignoringRows, type Transaction } from '../../transaction.ts'
-import { resourceOf } from './pending-deletions.ts'
+import { shareLock } from '../../sql/totals.ts'
+import { ignoringRows, Outdated, type Transaction } from '../../transaction.ts'
+import { resourceOf } from './other-records.ts'
 
 /** Records of a collection, and whether the transaction changes some of them. */
 interface Wanted {
@@ -19,15 +19,27 @@ interface Wanted {
   isChanged: boolean
 }
 
-/** Locks records in the order of deletions: parents before children, then by id. */
+/** Records of a resource that the transaction is going to change. */
+export interface Changed {
+  readonly resource: Resource
+  /** The condition on a row of the subject. */
+  readonly which: Sql
+}
+
+/**
+ * Locks records in the order of deletions: parents before children, then by id.
+ *
+ * @param others records that are changed, too, and are locked later
+ * @returns the records that hold sums of what is changed
+ */
 export function* lockOperations(
   context: SqlContext,
   { operations }: Pick<TransactionPlan, 'operations'>,
-  others: Iterable<[collection: string, id: string]> = [],
-): Transaction<void> {
+  others: readonly Changed[] = [],
+): Transaction<Holders> {
   const { catalog, dialect } = context
   const { hasOtherWriters, orderById, update } = dialect.lock
-  if (!hasOtherWriters) return
+  if (!hasOtherWriters) return new Map()
   const wanted = new Map<string, Wanted>()
   const want = (collection: string, id: string, isChanged: boolean) => {
     const known = wanted.get(collection) ?? { ids: new Set(), isChanged: false }
@@ -47,17 +59,48 @@ export function* lockOperations(
     } else want(plan.resource.name, plan.id, true)
     for (const [collection, id] of referencesIn(plan)) want(collection, id, false)
   }
-  for (const [collection, { ids, isChanged }] of [...wanted]) {
-    if (!isChanged) continue
-    const changed = dialect.isAnyOf(columnSql(subject, 'id'), [...ids])
-    for (const [holder, id] of yield* summing(resourceOf(catalog, collection), changed)) want(holder, id, true)
+  const changing = [...others]
+  for (const [collection, { ids, isChanged }] of wanted) {
+    const which = dialect.isAnyOf(columnSql(subject, 'id'), [...ids])
+    if (isChanged) changing.push({ resource: resourceOf(catalog, collection), which })
   }
-  for (const [collection, id] of others) want(collection, id, true)
+  const holders = yield* holdersOf(changing)
+  for (const { collection, id } of holders.values()) want(collection, id, true)
+  const holding = new Set(holders.values().map(({ collection }) => collection))
+  let left = holding.size
   for (const [collection, { ids, isChanged }] of inRank(catalog, wanted)) {
     const rows = sql`${subjectSql(collection)} where ${dialect.isAnyOf(sql`id`, [...ids])}`
     const lock = isChanged ? update : shareLock(dialect, resourceOf(catalog, collection))
     yield ignoringRows(sql`select 1 as one from ${rows}${orderById}${lock}`)
+    // Who moves a record to another holder locks both holders first. So those that are found now stay.
+    if (holding.has(collection) && --left === 0) yield* expectHolders(context, changing, holders)
   }
+  return holders
+}
+
+/** Records that hold sums of others (`sumOf`), by collection and id. */
+export type Holders = ReadonlyMap<string, { readonly collection: string; readonly id: string }>
+
+/**
+ * @param locked the holders that are locked
+ * @throws Outdated where others hold sums of some records by now: they would be locked in another order
+ */
+export function* expectHolders(
+  { dialect }: SqlContext,
+  changed: readonly Changed[],
+  locked: Holders,
+): Transaction<void> {
+  if (!dialect.lock.hasOtherWriters) return
+  const found = yield* holdersOf(changed)
+  if (found.keys().some((key) => !locked.has(key))) throw new Outdated()
+}
+
+/**
+ * Locks the records that hold sums of some records (`sumOf`), before these are locked: all changes do it in this order.
+ */
+export function* lockHolders(context: SqlContext, changed: readonly Changed[]): Transaction<Holders> {
+  const summed = changed.filter(({ resource }) => resource.totals !== undefined)
+  return summed.length > 0 ? yield* lockOperations(context, { operations: [] }, summed) : new Map()
 }
 
 /** A change of many records, whose own ids the bodies have if there is an `update`. */
@@ -68,21 +111,24 @@ type ManyChange = Pick<WriteMany, 'resource' | 'versionResource' | 'bodies' | 'u
  *
  * @param which the records, where their ids are not in the bodies
  */
-export function* lockReferred(context: SqlContext, change: ManyChange, which?: Sql): Transaction<void> {
-  if (!context.dialect.lock.hasOtherWriters) return
+export function* lockReferred(context: SqlContext, change: ManyChange, which?: Sql): Transaction<Holders> {
+  if (!context.dialect.lock.hasOtherWriters) return new Map()
   const plan = { ...change, kind: 'write-many' } as WriteMany
-  const others = which === undefined ? [] : yield* summing(change.resource, which)
-  const refers = others.length > 0 || change.resource.totals !== undefined || !referencesIn(plan).next().done
-  if (refers) yield* lockOperations(context, { operations: [{ plan }] }, others)
+  const refers = change.resource.totals !== undefined || !referencesIn(plan).next().done
+  const others = which === undefined ? [] : [{ resource: change.resource, which }]
+  return refers ? yield* lockOperations(context, { operations: [{ plan }] }, others) : new Map()
 }
 
-/** The records that hold sums of some records of a resource (`sumOf`). */
-function* summing({ name, totals = [] }: Resource, which: Sql): Transaction<[collection: string, id: string][]> {
-  const found: [string, string][] = []
-  for (const { collection, reference } of totals) {
-    const rows =
-      yield sql`select distinct ${columnSql(subject, reference)} as id from ${subjectSql(name)} where ${which}`
-    for (const { id } of rows) if (id !== null) found.push([collection, String(id)])
+/** The records that hold sums of some records. */
+function* holdersOf(changed: readonly Changed[]): Transaction<Holders> {
+  const found = new Map<string, { collection: string; id: string }>()
+  for (const { resource, which } of changed) {
+    for (const { collection, reference } of resource.totals ?? []) {
+      const ids = sql`select distinct ${columnSql(subject, reference)} as id from ${subjectSql(resource.name)}`
+      for (const { id } of yield sql`${ids} where ${which}`) {
+        if (id !== null) found.set(`${collection} ${id}`, { collection, id: String(id) })
+      }
+    }
   }
   return found
 }

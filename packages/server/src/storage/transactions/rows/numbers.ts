@@ -13,7 +13,7 @@ import type { Create } from '../../../plan/plan.ts'
 import { counterName, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { NextNumber } from '../../sql/dialect.ts'
-import { counters } from '../../sql/tables.ts'
+import { counters } from '../../sql/system-tables.ts'
 import { firstRow, ignoringRows, type Transaction } from '../../transaction.ts'
 import { lockClock } from './clock.ts'
 

@@ -7,8 +7,7 @@ import { postgres } from '../../postgres/dialect.ts'
 import { sqlContext } from '../../sql/context.ts'
 import { sqlite } from '../../sqlite/dialect.ts'
 import type { Statement } from '../../transaction.ts'
-import { ask } from './other-records.ts'
-import { resourceOf } from './pending-deletions.ts'
+import { ask, resourceOf } from './other-records.ts'
 
 const catalog = completeCatalog({
   name: 'seats',

@@ -1,11 +1,13 @@
 /**
  * The row of one record: selected for a change, with the permissions of the caller; written, with its search words and
- * the clock of its collection; and represented for the response.
+ * the clock of its collection; and represented for the response. Here is also who makes a change, for the triggers of
+ * events and revisions (EVT-3, HIS-1).
  */
 
 import type { FieldGrants } from 'resourced-contract/model/field-grants'
 import { always, type Predicate } from 'resourced-contract/model/predicate'
 import type { Draft, RecordValues, Resource } from 'resourced-contract/model/resource'
+import { hasRecording } from 'resourced-contract/model/resource'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { CurrentRecord, Found } from '../../../plan/check-record.ts'
 import { judge, optimisticAnswers, type Proposal } from '../../../plan/decide.ts'
@@ -13,6 +15,7 @@ import type { Represented } from '../../../plan/outcome.ts'
 import type { Create, Delete, Update, Write } from '../../../plan/plan.ts'
 import { type Column, columnsOf, comparisonColumn, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
+import type { Attribution } from '../../sql/dialect.ts'
 import { eventSpecOf } from '../../sql/event-columns.ts'
 import { newMark, nextRevisionSql } from '../../sql/marks.ts'
 import { type PredicateContext, predicateSql } from '../../sql/predicate.ts'
@@ -28,6 +31,7 @@ import {
   withheldSql,
 } from '../../sql/records.ts'
 import {
+  attributing,
   type Bound,
   filled,
   firstRow,
@@ -126,7 +130,7 @@ function currentOf({ resource, mayRead = always }: Omit<Addressed, 'id'>, row: R
 }
 
 /** The column of a select that names the fields which the caller may not read, with a comma before it. */
-export function hiddenColumn(context: SqlContext, resource: Resource, readable: FieldGrants | undefined): Sql {
+export function hiddenColumn(context: PredicateContext, resource: Resource, readable: FieldGrants | undefined): Sql {
   return readable === undefined ? empty : sql`, ${withheldSql(context, resource, readable)} as _hidden`
 }
 
@@ -175,9 +179,18 @@ function answerOf(
   mayRead: Predicate,
 ): Sql {
   const json = representationSql(context, { resource: versionResource ?? resource, readableFields })
+  return sql`${json} as json, ${stateSql(context, { resource, readableFields }, mayRead)}`
+}
+
+/** The columns of the validators of a record, and whether a predicate holds for the record: see `foundOf`. */
+export function stateSql(
+  context: PredicateContext,
+  { resource, readableFields }: Pick<Represents, 'resource' | 'readableFields'>,
+  permitted: Predicate,
+): Sql {
   const state = sql`${revisionColumn(context, resource.name)}, updated_at`
   const hidden = hiddenColumn(context, resource, readableFields)
-  return sql`${json} as json, ${state}, ${holdsSql(context, resource, mayRead)} as _permitted${hidden}`
+  return sql`${state}, ${holdsSql(context, resource, permitted)} as _permitted${hidden}`
 }
 
 /** The record in a row of such a select. */
@@ -204,10 +217,35 @@ export function foundOf(row: Row | undefined): Found | undefined {
   }
 }
 
+/** Who makes the change of a plan. */
+export function attributionOf({ caller, request }: Pick<Write, 'caller' | 'request'>): Attribution {
+  return { caller: caller.id, request: request?.id ?? null, version: request?.version ?? null }
+}
+
+/** Tells who makes the change of the running transaction, where changes are recorded. */
+export function* tellAttribution({ catalog, dialect }: SqlContext, attribution: Attribution): Transaction<void> {
+  if (hasRecording(catalog)) yield attributing(dialect.attribute(attribution))
+}
+
+/**
+ * Runs a change that is attributed to somebody, where changes are recorded.
+ *
+ * @param attribution `undefined`: nobody is known
+ * @param change gets the context for its statements
+ */
+export function* attributed<T>(
+  context: SqlContext,
+  attribution: Attribution | undefined,
+  change: (context: SqlContext) => Transaction<T>,
+): Transaction<T> {
+  if (attribution === undefined || !hasRecording(context.catalog)) return yield* change(context)
+  yield* tellAttribution(context, attribution)
+  return yield* change({ ...context, attribution })
+}
+
 /** A value of a column, or the SQL of one. */
 type Cell = readonly [name: string, value: Bound | Sql]
 
-/** A record to write. */
 interface RecordWrite {
   readonly resource: Resource
   readonly values: RecordValues

@@ -1,0 +1,194 @@
+/**
+ * Triggers of PostgreSQL: each is a function of its own, and the trigger that calls it, once for each statement. Those
+ * of summaries (SUM-3): a transaction changes the rows of one slot, which no other running transaction has, so writers
+ * of one group never wait for each other. Those of sums of children (`sumOf`).
+ */
+
+import { raw } from 'sql-template-tag'
+import { identifier } from '../sql/columns.ts'
+import type { TableTrigger } from '../sql/dialect.ts'
+import {
+  figureKey,
+  groupColumns,
+  groupText,
+  type SummaryGroup,
+  type SummarySpec,
+  summariesTable,
+  summarizedColumns,
+  summaryName,
+} from '../sql/kept-summaries.ts'
+import { nextClockSql, nextRevisionSql } from '../sql/marks.ts'
+import { boundOfTotal, type TotalSpec } from '../sql/totals.ts'
+
+/**
+ * Describes the trigger of a table.
+ *
+ * @param when the trigger fires, with `@` in place of the table
+ * @param body of the function, without what it returns
+ * @param declared the variables of the function
+ */
+export function triggerFunction(
+  table: string,
+  name: string,
+  when: string,
+  { declared, body }: { readonly declared: string; readonly body: (schema: string) => string },
+): TableTrigger {
+  const full = identifier(`resourced_${name}_${table}`)
+  // The comment makes a trigger that fires otherwise another one.
+  const definition = (schema: string) => `
+-- ${when}
+declare
+  ${declared}
+begin${body(schema)}
+  return null;
+end
+`
+  const statements = (schema: string) => [
+    `create or replace function ${schema}.${full}() returns trigger language plpgsql ` +
+      `as $resourced$${definition(schema)}$resourced$`,
+    `create or replace trigger ${full} ${when.replace('@', identifier(table))} execute function ${schema}.${full}()`,
+  ]
+  return { name: `resourced_${name}_${table}`, definition, statements }
+}
+
+/** When a trigger fires that sees the rows of a whole statement as `new_rows` and `old_rows`. */
+const forEachStatement = {
+  added: 'after insert on @ referencing new table as new_rows for each statement',
+  changed: 'after update on @ referencing old table as old_rows new table as new_rows for each statement',
+  removed: 'after delete on @ referencing old table as old_rows for each statement',
+} as const
+
+/** A transaction begins with one of so many slots, by its connection. */
+export const slots = 16
+
+/** The texts of a changed figure, and all its values. */
+const changedTexts = ['summary', ...groupColumns, 'figure', 'total'] as const
+const changedColumns = [...changedTexts, 'count'] as const
+const variables = changedColumns.map((name) => `_all_${name}`).join(', ')
+
+/** The advisory lock of a slot, as two numbers. */
+const slotLock = (table: string, slot: string) => `'${table}'::regclass::oid::int, ${slot}`
+
+/** See `Dialect.takeSlots`. */
+export const takeSlots = raw(`select slot from (select distinct slot from ${summariesTable} offset 0) slots
+  where pg_try_advisory_xact_lock(${slotLock(summariesTable, 'slot::int')})`)
+
+/** The triggers of a table that keep its summaries. */
+export function summaryTriggers(table: string, specs: readonly SummarySpec[]): TableTrigger[] {
+  if (specs.length === 0) return []
+  const columns = summarizedColumns(specs).map(identifier)
+  const rows = (from: string, count: 1 | -1) =>
+    `select ${[`${count} as _count`, ...columns].join(', ')} from ${from} where deleted_at is null`
+  const trigger = (name: keyof typeof forEachStatement, changed: readonly string[]) =>
+    triggerFunction(table, `kept_${name}`, forEachStatement[name], {
+      declared: `_slot integer := pg_backend_pid() & ${slots - 1};
+  ${changedTexts.map((name) => `_all_${name} text[];`).join(' ')}
+  _all_count bigint[];`,
+      // Citus takes no statement that reads the rows of a trigger and a table.
+      body: (schema) => `
+  with changed as materialized (${changed.join(' union all ')})
+  select ${changedColumns.map((name) => `array_agg(${name})`).join(', ')} into ${variables}
+    from (${specs.flatMap((spec) => figuresOf(table, spec)).join(' union all ')}) figures
+    where count <> 0 or total <> 0;
+  if _all_count is null then
+    return null;
+  end if;
+  while not pg_try_advisory_xact_lock(${slotLock(`${schema}.${summariesTable}`, '_slot')}) loop
+    -- There are fewer transactions than slots, however many have the first ones.
+    _slot := _slot + ${slots};
+  end loop;
+  insert into ${schema}.${summariesTable} as kept (${figureKey.join(', ')}, count, total)
+    select summary, ${groupColumns.join(', ')}, figure, _slot, count, total
+      from unnest(${variables}) as figures (${changedColumns.join(', ')})
+    on conflict (${figureKey.join(', ')}) do update set count = kept.count + excluded.count,
+      total = (kept.total::numeric + excluded.total::numeric)::text;`,
+    })
+  const [added, removed] = [rows('new_rows', 1), rows('old_rows', -1)]
+  return [trigger('added', [added]), trigger('changed', [removed, added]), trigger('removed', [removed])]
+}
+
+/** Selects what changed rows add to the figures of a summary. */
+function figuresOf(table: string, spec: SummarySpec): string[] {
+  const groups = groupColumns.map((name, index) => `${groupOf(spec.groups[index])} as ${name}`)
+  const select = (figure: string, total: string, given: string) =>
+    `select '${summaryName(table, spec)}' as summary, ${groups.join(', ')}, '${figure}' as figure,
+        sum(_count) as count, ${total} as total from changed${given} group by 2, 3, 4`
+  return [
+    select('', 'null::numeric', ''),
+    ...spec.sums.map(({ column }) => {
+      const value = identifier(column)
+      return select(column, `sum(_count * ${value}::numeric)`, ` where ${value} is not null`)
+    }),
+  ]
+}
+
+function groupOf(group: SummaryGroup | undefined): string {
+  if (group === undefined) return "''::text"
+  const column = identifier(group.column)
+  return groupText(group.characters === undefined ? column : `substr(${column}, 1, ${group.characters})`, group)
+}
+
+/** The code of the error of a sum that is too large; its message is the name of the field that is added up. */
+export const totalTooLargeCode = 'RS001'
+
+/** The triggers of a table whose sums other tables hold. */
+export function totalTriggers(table: string, specs: readonly TotalSpec[]): TableTrigger[] {
+  if (specs.length === 0) return []
+  const rows = (from: string, factor: 1 | -1, { reference, amount }: TotalSpec) =>
+    `select ${identifier(reference)} as _parent, ${factor} * ${identifier(amount)}::numeric as _amount from ${from}
+        where deleted_at is null and ${identifier(reference)} is not null and ${identifier(amount)} is not null`
+  const trigger = (name: keyof typeof forEachStatement, changed: (spec: TotalSpec) => readonly string[]) =>
+    triggerFunction(table, `total_${name}`, forEachStatement[name], {
+      declared: `_now text := to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+  _large boolean;
+  _parents text[] collate "C";
+  _amounts numeric[];
+  -- Citus refuses functions such as random() in an UPDATE.
+  _mark bigint := (1 + floor(random() * 4294967295)::bigint) * 1048576;
+  _stride bigint := 1 + floor(random() * 1099511627774)::bigint;
+  _slot integer := pg_backend_pid() & ${slots - 1};`,
+      body: (schema) => `
+${specs.map((spec) => changeOf(schema, spec, changed(spec))).join('\n')}`,
+    })
+  return [
+    trigger('added', (spec) => [rows('new_rows', 1, spec)]),
+    trigger('changed', (spec) => [rows('old_rows', -1, spec), rows('new_rows', 1, spec)]),
+    trigger('removed', (spec) => [rows('old_rows', -1, spec)]),
+  ]
+}
+
+/** The statement that changes the sums of the records that changed rows refer to, in the order of their ids. */
+function changeOf(schema: string, spec: TotalSpec, changed: readonly string[]): string {
+  const { parent, column, key, scale, amount } = spec
+  const [table, total] = [`${schema}.${identifier(parent)}`, `held.${identifier(column)}`]
+  const sum = `${total}::numeric + locked._amount`
+  const type = scale === null ? 'bigint' : 'text'
+  const keySum = `(${sum})`
+  const digits = `ltrim(split_part(trim_scale(abs(${keySum}))::text, '.', 1), '0')`
+  const plain = `lpad(length(${digits})::text, 2, '0') || ${digits}
+        || split_part(trim_scale(abs(${keySum}))::text, '.', 2)`
+  const keyText = `case when ${keySum} < 0 then '0' || translate(${plain}, '0123456789', '9876543210') || '~'
+        else '1' || ${plain} end`
+  const next = nextRevisionSql(0).strings.join('_mark').replaceAll('_revision', 'held._revision')
+  const stride = nextClockSql(0).strings.join('_stride')
+  const bound = boundOfTotal(spec)
+  const limit = scale === null ? String(bound) : `${bound}::numeric / 1${'0'.repeat(scale)}`
+  // Citus takes no statement that reads the rows of a trigger and a table.
+  return `  select array_agg(_parent), array_agg(_amount) into _parents, _amounts
+    from (select _parent, sum(_amount) as _amount from (${changed.join('\n        union all ')}) changed
+      group by _parent having sum(_amount) <> 0) delta;
+  with locked as materialized (select found.id, delta._amount
+      from ${table} found join unnest(_parents, _amounts) as delta (_parent, _amount) on delta._parent = found.id
+      order by found.id for no key update of found),
+    written as (update ${table} held set ${identifier(column)} = (${sum})::${type},
+        ${key === null ? '' : `${identifier(key)} = ${keyText},`}
+        _revision = ${next},
+        updated_at = case when held.deleted_at is null then _now else held.updated_at end
+      from locked where held.id = locked.id returning ${total}::numeric as total),
+    ticked as (update ${schema}.resourced_clocks set revision = ${stride}
+      where collection = '${parent}' and slot = _slot and exists (select 1 from written))
+    select bool_or(abs(total) >= ${limit}) into _large from written;
+  if _large then
+    raise exception using errcode = '${totalTooLargeCode}', message = '${amount}';
+  end if;`
+}
