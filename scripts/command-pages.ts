@@ -18,6 +18,8 @@ function commands(): CommandDescription[] {
 /** `docs/reference/command-line.md`: every command with its arguments and options. */
 export function commandLinePage(): string {
   const all = commands()
+  const shared = sharedRows(all)
+  const elsewhere = new Set([...shared, ...settingRows(all)].map(String))
   const links = all.map(({ path }) => `[${path}](#${anchor(path)})`)
   return `${generated}
 
@@ -25,7 +27,8 @@ export function commandLinePage(): string {
 
 For people who run Resourced. After looking a command up you know its arguments, its options and its exit code.
 
-\`resourced help COMMAND\` prints the same. [Configuration](configuration.md) lists the environment variables.
+\`resourced help COMMAND\` prints the same. *Also* names options that [many commands](#options-of-many-commands) or
+[servers](configuration.md#settings-of-a-server) have, which are described there.
 
 Commands:
 ${links.join(',\n')}.
@@ -64,10 +67,29 @@ Add one line to the configuration of your shell. It completes commands, options,
 | zsh, in \`~/.zshrc\` after \`compinit\` | \`eval "$(resourced completion zsh)"\` |
 | fish | \`resourced completion fish > ~/.config/fish/completions/resourced.fish\` |
 
-${all.map(commandSection).join('\n')}`
+## Options of many commands
+
+${optionTable(shared)}
+
+${all.map((each) => commandSection(each, elsewhere)).join('\n')}`
 }
 
-function commandSection({ path, description, usage, arguments: given, options }: CommandDescription): string {
+/** What configures a server: the options of `resourced serve`. */
+function settingRows(all: readonly CommandDescription[]): string[][] {
+  return optionRows(all.find(({ path }) => path === 'serve'))
+}
+
+/** The options that more than two commands have in the same form, and `resourced serve` has not. */
+function sharedRows(all: readonly CommandDescription[]): string[][] {
+  const settings = new Set(settingRows(all).map(String))
+  const groups = Map.groupBy(all.flatMap(optionRows), String)
+  return [...groups.values()]
+    .flatMap((rows) => (rows.length > 2 ? rows.slice(0, 1) : []))
+    .filter((row) => !settings.has(String(row)))
+}
+
+function commandSection(command: CommandDescription, elsewhere: ReadonlySet<string>): string {
+  const { path, description, usage, arguments: given } = command
   const argumentTable = table(
     ['argument', 'meaning'],
     given.map(({ name, description: meaning, choices }) => [
@@ -75,12 +97,20 @@ function commandSection({ path, description, usage, arguments: given, options }:
       `${meaning}${choices.length > 0 ? `: ${choices.join(', ')}` : ''}`,
     ]),
   )
-  const optionTable = table(
-    ['option', 'meaning', 'default', 'environment'],
-    options.filter(({ names }) => !names.includes('--help')).map(optionRow),
-  )
-  const parts = [`## resourced ${path}`, `${description}.`, `\`${usage}\``, argumentTable, optionTable]
+  const rows = optionRows(command)
+  const own = rows.filter((row) => !elsewhere.has(String(row)))
+  const others = rows.filter((row) => elsewhere.has(String(row))).map(([flags = '']) => flags.replace(/ [^`]*/, ''))
+  const also = others.length === 0 ? '' : `Also: ${others.join(', ')}.`
+  const parts = [`## resourced ${path}`, `${description}.`, `\`${usage}\``, argumentTable, optionTable(own), also]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+function optionTable(rows: readonly (readonly string[])[]): string {
+  return table(['option', 'meaning', 'default', 'environment'], rows)
+}
+
+function optionRows(command: CommandDescription | undefined): string[][] {
+  return command?.options.filter(({ names }) => !names.includes('--help')).map(optionRow) ?? []
 }
 
 function optionRow({ flags, description, value, env, default: normal, isRequired }: OptionDescription): string[] {
@@ -137,19 +167,18 @@ const otherVariables: readonly (readonly string[])[] = [
 /** `docs/reference/configuration.md`: what configures a server, with environment variables and defaults. */
 export function configurationPage(): string {
   const all = commands()
-  const serve = all.find(({ path }) => path === 'serve')
-  const options = serve?.options.filter(({ names }) => !names.includes('--help')) ?? []
-  const rows = options.map((option) => {
-    const [flags = '', meaning = '', normal = '', env = ''] = optionRow(option)
-    return [flags, env, meaning, normal]
-  })
+  const settings = settingRows(all)
+  const rows = settings.map(([flags = '', meaning = '', normal = '', env = '']) => [flags, env, meaning, normal])
+  const named = new Set(['', ...settings.map(([, , , env = '']) => env)])
   const others = all.flatMap((command) =>
-    command.options
-      .filter(({ env }) => env !== undefined && !options.some((each) => each.env === env))
-      .map((option) => {
-        const [flags = '', meaning = '', normal = '', env = ''] = optionRow(option)
-        return [env, `${flags} of \`${command.path}\``, meaning, normal]
-      }),
+    optionRows(command)
+      .filter(([, , , env = '']) => !named.has(env))
+      .map(([flags = '', meaning = '', normal = '', env = '']) => [
+        env,
+        `${flags} of \`${command.path}\``,
+        meaning,
+        normal,
+      ]),
   )
   return `${generated}
 

@@ -1,7 +1,7 @@
 /** Generates the reference pages of the rules and of the error codes. */
 import type { FaultEntry } from 'resourced-contract/spec/failure-entries'
 import { faults } from 'resourced-contract/spec/fault-entries'
-import { type FaultCode, issueCodes, problemType } from 'resourced-contract/spec/faults'
+import { type FaultCode, issueCodes } from 'resourced-contract/spec/faults'
 import { ruleSections, rules } from 'resourced-contract/spec/rules'
 import type { Rule } from 'resourced-contract/spec/rules/rule'
 
@@ -13,8 +13,8 @@ export function rulesPage(): string {
     const rows = rules.filter(({ section }) => section === prefix).map(ruleRow)
     return `## ${prefix}: ${title}
 
-| rule | level | source | state | promise |
-|---|---|---|---|---|
+| rule | level | promise |
+|---|---|---|
 ${rows.join('\n')}
 `
   })
@@ -25,21 +25,20 @@ ${rows.join('\n')}
 For client authors, and for everyone who cites or tests a rule. After looking a rule up you know what holds, and how
 binding the rule is for other servers. [The HTTP interface](http-interface.md) explains the same with examples.
 
-A rule number is permanent: tests, error codes, the [checker](checker.md) and commits cite it. \`AUT-8\` on another page
-links here as \`rules.md#aut-8\`.
+A rule number is permanent: tests, error codes, the [checker](checker.md) and commits cite it. Tests in
+\`test/scenarios/\` prove each rule, unless it is marked as *planned*.
 
-- **level**: *must*, the specification of resource-oriented interfaces demands the rule; *should*, the specification
-  leaves the point open, and this is our decision; *may*, the rule is optional in the specification or goes beyond it.
-- **source**: the *specification*, our *decision*, or *beyond* the specification.
-- **state**: *held*, this release keeps the rule, and tests in \`test/scenarios/\` prove it; *planned*, a later one
-  will.
+The level is *must* if the specification of resource-oriented interfaces demands the rule, and *should* if the
+specification leaves the point open and this is our decision. It is *may* if the rule goes beyond the specification, and
+*may (specification)* if the specification calls the rule optional.
 
 ${sections.join('\n')}`
 }
 
 function ruleRow({ id, level, mark, isPlanned, sentence }: Rule): string {
-  const release = isPlanned ? 'planned' : 'held'
-  return `| <a id="${id.toLowerCase()}"></a>${id} | ${level} | ${mark} | ${release} | ${cell(sentence)} |`
+  const source = level === 'may' && mark === 'specification' ? ' (specification)' : ''
+  const state = isPlanned ? ', *planned*' : ''
+  return `| <a id="${id.toLowerCase()}"></a>${id} | ${level}${source}${state} | ${cell(sentence)} |`
 }
 
 /** `docs/reference/error-codes.md`: every error code with its status, its meaning, and what to do. */
@@ -63,24 +62,7 @@ For client authors. After looking a code up you know what it means and what to d
 
 Every error response is \`application/problem+json\` (RFC 9457). Programs branch on \`code\`, which is stable. \`title\`
 and \`detail\` are for people and may change. \`request_id\` identifies the request in the server's log.
-[Errors](http-interface.md#errors) describes the other members.
-
-\`\`\`json
-{
-  "type": "${problemType('VALIDATION_FAILED')}",
-  "title": "The record is not valid",
-  "status": 400,
-  "detail": "2 things are wrong; errors lists them all.",
-  "instance": "/v1/tasks",
-  "code": "VALIDATION_FAILED",
-  "request_id": "0199d2c4-7b0e-7c3a-9f6e-2f1f6a3b5c11",
-  "errors": [
-    { "code": "REQUIRED", "message": "title is required.", "pointer": "/title" },
-    { "code": "NOT_IN_ENUM", "message": "status must be open, doing or done.", "pointer": "/status" }
-  ],
-  "error_count": 2
-}
-\`\`\`
+[Errors](http-interface.md#errors) has an example with all members.
 
 ## Codes of responses
 

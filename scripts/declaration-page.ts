@@ -63,6 +63,7 @@ function section(title: string, name: string, node: Node): string {
     lines.push('the other words of Resourced belong to the field itself.', '')
   } else if (node.anyOf !== undefined) lines.push(alternatives(node.anyOf))
   else if (node.properties !== undefined) lines.push(keysOf(node))
+  if (name === 'accessRule') lines.push('Of an array of rules, one matching rule is enough.', '')
   if (name === 'condition') {
     lines.push(
       'Every other key is a field. Its value is a constant, a value as below, or an object of comparisons:',
@@ -128,13 +129,19 @@ function kindOf(node: Node): string {
   if (node.const !== undefined) return code(node.const)
   if (node.enum !== undefined) return node.enum.length > 12 ? 'text' : node.enum.map(code).join(', ')
   if (node.not !== undefined && node.type === undefined) return 'function'
-  if (node.anyOf !== undefined && node.properties === undefined) return node.anyOf.map(kindOf).join(' or ')
+  if (node.anyOf !== undefined && node.properties === undefined) return alternativesOf(node.anyOf.map(kindOf))
   if (node.type === 'array') return `array of ${node.items === undefined ? 'values' : kindOf(node.items)}`
   if (node.type === 'object') return objectKind(node)
   if (node.type === 'integer') return numberKind(node)
   if (node.type === 'boolean') return '`true`, `false`'
   if (Array.isArray(node.type)) return node.type.map((type) => typeWords[type] ?? type).join(' or ')
   return typeWords[node.type as string] ?? 'any value'
+}
+
+/** The kinds of a value in words: an array of the first kind is named by it. */
+function alternativesOf(kinds: readonly string[]): string {
+  const [one = '', list, ...rest] = kinds
+  return list === `array of ${one}` && rest.length === 0 ? `${one}, or an array of them` : kinds.join(' or ')
 }
 
 const typeWords: Readonly<Record<string, string>> = {

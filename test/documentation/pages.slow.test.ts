@@ -27,7 +27,6 @@ const others: Readonly<Record<string, string>> = {
   'docs/explanation/scaling.md': 'needs several servers; the how-to guide runs',
   'docs/reference/checker.md': 'checks a server elsewhere; test/checker runs the command',
   'docs/reference/declaration.md': 'is generated, and its example is checked with it',
-  'docs/reference/error-codes.md': 'is generated',
 }
 
 test('the examples of every page run, or there is a reason', () => {

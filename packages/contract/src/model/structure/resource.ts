@@ -258,8 +258,8 @@ export const accessRule: Node = {
 }
 
 const accessRules = (description: string, more: Node = {}): Node => ({
-  description: `${description} Of an array, one matching rule is enough.`,
-  anyOf: [ref('accessRule'), arrayOf(ref('accessRule'), 'Any of these rules.', undefined, { minItems: 1 })],
+  description,
+  anyOf: [ref('accessRule'), arrayOf(ref('accessRule'), 'One matching rule is enough.', undefined, { minItems: 1 })],
   ...{ ...more, wording: 'elsewhere' },
 })
 
