@@ -27,8 +27,8 @@ export function commandLinePage(): string {
 
 For people who run Resourced. After looking a command up you know its arguments, its options and its exit code.
 
-\`resourced help COMMAND\` prints the same. *Also* names options that [many commands](#options-of-many-commands) or
-[servers](configuration.md#settings-of-a-server) have, which are described there.
+\`resourced help COMMAND\` prints the same. *Also* names arguments and options that are described for [many
+commands](#arguments-and-options-of-many-commands) or as [settings of a server](configuration.md#settings-of-a-server).
 
 Commands:
 ${links.join(',\n')}.
@@ -67,9 +67,9 @@ Add one line to the configuration of your shell. It completes commands, options,
 | zsh, in \`~/.zshrc\` after \`compinit\` | \`eval "$(resourced completion zsh)"\` |
 | fish | \`resourced completion fish > ~/.config/fish/completions/resourced.fish\` |
 
-## Options of many commands
+## Arguments and options of many commands
 
-${optionTable(shared)}
+${wordTable(shared)}
 
 ${all.map((each) => commandSection(each, elsewhere)).join('\n')}`
 }
@@ -79,34 +79,35 @@ function settingRows(all: readonly CommandDescription[]): string[][] {
   return optionRows(all.find(({ path }) => path === 'serve'))
 }
 
-/** The options that more than two commands have in the same form, and `resourced serve` has not. */
+/** The arguments and options that more than two commands have in the same form, and that are no settings of a server. */
 function sharedRows(all: readonly CommandDescription[]): string[][] {
   const settings = new Set(settingRows(all).map(String))
-  const groups = Map.groupBy(all.flatMap(optionRows), String)
+  const groups = Map.groupBy(all.flatMap(wordRows), String)
   return [...groups.values()]
     .flatMap((rows) => (rows.length > 2 ? rows.slice(0, 1) : []))
     .filter((row) => !settings.has(String(row)))
 }
 
 function commandSection(command: CommandDescription, elsewhere: ReadonlySet<string>): string {
-  const { path, description, usage, arguments: given } = command
-  const argumentTable = table(
-    ['argument', 'meaning'],
-    given.map(({ name, description: meaning, choices }) => [
-      `\`${name}\``,
-      `${meaning}${choices.length > 0 ? `: ${choices.join(', ')}` : ''}`,
-    ]),
-  )
-  const rows = optionRows(command)
+  const rows = wordRows(command)
   const own = rows.filter((row) => !elsewhere.has(String(row)))
   const others = rows.filter((row) => elsewhere.has(String(row))).map(([flags = '']) => flags.replace(/ [^`]*/, ''))
   const also = others.length === 0 ? '' : `Also: ${others.join(', ')}.`
-  const parts = [`## resourced ${path}`, `${description}.`, `\`${usage}\``, argumentTable, optionTable(own), also]
+  const { path, description, usage } = command
+  const parts = [`## resourced ${path}`, `${description}.`, `\`${usage}\``, wordTable(own), also]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
-function optionTable(rows: readonly (readonly string[])[]): string {
-  return table(['option', 'meaning', 'default', 'environment'], rows)
+function wordTable(rows: readonly (readonly string[])[]): string {
+  return table(['argument or option', 'meaning', 'default', 'environment'], rows)
+}
+
+/** A row for each argument and option of a command. */
+function wordRows(command: CommandDescription): string[][] {
+  const given = command.arguments.map(({ name, description, choices }) => [
+    ...[`\`${name}\``, `${description}${choices.length > 0 ? `: ${choices.join(', ')}` : ''}`, '', ''],
+  ])
+  return [...given, ...optionRows(command)]
 }
 
 function optionRows(command: CommandDescription | undefined): string[][] {

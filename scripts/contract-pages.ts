@@ -46,9 +46,9 @@ export function errorCodesPage(): string {
   const entries = Object.entries(faults) as [FaultCode, FaultEntry][]
   const byStatus = entries.toSorted(([, left], [, right]) => left.status - right.status)
   const details = byStatus.map(
-    ([code, { status, title, rule, meaning, remedy }]) => `### ${code}
+    ([code, { status, rule, meaning, remedy }]) => `### ${code}
 
-**${status}** · ${title} · rule [${rule}](rules.md#${rule.toLowerCase()})
+**${status}** · [${rule}](rules.md#${rule.toLowerCase()})
 
 ${meaning} **What to do:** ${remedy}
 `,

@@ -55,7 +55,9 @@ function section(title: string, name: string, node: Node): string {
   const lines = [`## ${title}`, '', `${node.description ?? ''}`, '']
   if (name === 'field') {
     lines.push('### Words of Resourced', '', keysOf(node, isWord), '### Keywords of JSON Schema', '')
-    lines.push(keysOf(node, (key) => !isWord(key)))
+    lines.push(keysOf(node, (key) => departing.has(key)))
+    const standard = Object.keys(inner.properties ?? {}).filter((key) => !departing.has(key))
+    lines.push(`The others mean what [JSON Schema 2020-12](${jsonSchema}) says: ${standard.map(code).join(', ')}.`, '')
   } else if (name === 'schema') {
     lines.push(
       'An object of the keywords of JSON Schema that fields have too, or `true` or `false`. Decimals, references and',
@@ -76,6 +78,15 @@ function section(title: string, name: string, node: Node): string {
 }
 
 const inner = parts['schema'] as Node
+
+const jsonSchema = 'https://json-schema.org/understanding-json-schema/reference'
+
+/** The keywords of JSON Schema of which the standard does not say everything that holds here. */
+const departing = new Set([
+  ...['type', 'description', 'default', 'readOnly', 'writeOnly', 'format', 'pattern', 'minimum', 'maximum'],
+  ...['exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'required', 'contentMediaType', 'contentEncoding'],
+  ...['contentSchema', '$ref'],
+])
 
 /** Whether a key of a field is none of JSON Schema. */
 function isWord(key: string): boolean {

@@ -24,7 +24,6 @@ const others: Readonly<Record<string, string>> = {
   'CONTRIBUTING.md': 'names the commands that run the tests',
   'docs/contributing/adding-a-case.md': 'shows a part of a source file',
   'docs/contributing/adding-a-query-operator.md': 'runs test files, which npm test runs too',
-  'docs/explanation/scaling.md': 'needs several servers; the how-to guide runs',
   'docs/reference/checker.md': 'checks a server elsewhere; test/checker runs the command',
   'docs/reference/declaration.md': 'is generated, and its example is checked with it',
 }

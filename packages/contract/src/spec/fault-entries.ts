@@ -229,8 +229,8 @@ export const faults = {
     title: 'A transaction cannot contain this operation',
     rule: 'BLK-4',
     meaning:
-      'An operation of a transaction is something else than POST to a collection, PUT, PATCH or DELETE of a record, ' +
-      'or the restoration of a record.',
+      'An operation of a transaction is something else than POST to a collection, PATCH of a collection with an ' +
+      'array, PUT, PATCH or DELETE of a record, or the restoration of a record.',
     remedy: 'Send the operation as a request of its own. A path begins with the collection, and has no query.',
   },
   INVALID_CURSOR: {
