@@ -83,6 +83,9 @@ const look = { every: 1_000, idle: 0.2 }
 // what is there.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../.resourced/compiled')
 
+/** What a process with one test file loads first. */
+const lightRunner = new URL('../test/light-runner.js', import.meta.url).href
+
 /** The folder of the program that tests start as a process. */
 const program = join(import.meta.dirname, '../.resourced/program')
 
@@ -264,8 +267,9 @@ async function run({ group, files }: Run, tally: Tally): Promise<boolean> {
   // Tests of SQLite use 18 too: some compare both engines.
   const database = await databaseOf(version ?? '18')
   const started = performance.now()
-  const options = ['--test', '--test-timeout=600000', shared ? '--test-isolation=none' : '--test-concurrency=1']
-  const child = spawn(process.execPath, [...options, '--test-reporter=spec', ...files], {
+  const isolation = shared ? ['--test-isolation=none'] : ['--test-concurrency=1', '--import', lightRunner]
+  const options = ['--test', '--test-timeout=600000', ...isolation, '--test-reporter=spec']
+  const child = spawn(process.execPath, [...options, ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...(examples && { SCHEMATHESIS_EXAMPLES: examples }),
@@ -291,6 +295,8 @@ async function run({ group, files }: Run, tally: Tally): Promise<boolean> {
   if (code !== 0) {
     const failures = output.indexOf('\n✖ failing tests:')
     console.log(`${title}: ${files.join(' ')} failed`)
+    // Errors of no test are told in one line each, before the failures.
+    for (const [line] of output.matchAll(/^ℹ (?:Error|Warning): .*/gm)) console.log(line)
     console.log(failures === -1 ? output : output.slice(failures))
   }
   if (--tally.unfinished === 0) {
