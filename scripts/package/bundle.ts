@@ -18,13 +18,22 @@ interface Bundles {
   readonly imported: ReadonlySet<string>
 }
 
-/** Bundles every entry point, with source maps. Packages of others stay imports. */
-export async function bundle({ nodeModules, webModules, programs }: Contents): Promise<Bundles> {
+/** These packages need not be installed. */
+const isOptional = (id: string) => /^(?:pg-native|cloudflare:)/.test(id)
+
+/**
+ * Bundles every entry point, with source maps. Packages of others stay imports.
+ *
+ * @param isWhole whether packages of others are in the bundles, too
+ */
+export async function bundle(contents: Contents, { isWhole = false } = {}): Promise<Bundles> {
+  const { nodeModules, webModules, programs } = contents
+  const isImport = isWhole ? isOptional : (id: string) => /^[^./\0#]/.test(id) && !isOurs(id)
   const bundling = await rolldown({
     cwd: fileURLToPath(root),
     input: { ...nodeModules, ...webModules, ...programs },
     platform: 'node',
-    external: (id) => /^[^./\0#]/.test(id) && !late.has(id) && !isOurs(id),
+    external: (id) => !late.has(id) && (isBuiltin(id) || isImport(id)),
     plugins: [builtinsWhenRun()],
     logLevel: 'warn',
   })
@@ -51,9 +60,10 @@ function packageOf(id: string): string {
   return /^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? id
 }
 
-// An older Node.js lacks the module or some of its names. An import of them fails before any code runs, so before the
-// check that says which version is needed. Bun and Deno lack some of these names, too.
-const late = new Set(['node:sqlite', 'node:module'])
+// An older Node.js lacks the first two or some of their names. An import of them fails before any code runs, so before
+// the check that says which version is needed. Bun and Deno lack some of these names, too. An import of `node:http`
+// reads all of its names, of which one loads a second HTTP client.
+const late = new Set(['node:sqlite', 'node:module', 'node:http'])
 
 /** Reads these modules of Node.js when the code runs, where a static import would fail earlier. */
 function builtinsWhenRun(): Plugin {
