@@ -275,14 +275,20 @@ describe('the packed package', { skip: cannotRun }, () => {
     })
   }
 
+  /** Copies the examples beside the package. The frameworks are those of tools/package.json, in the folder above. */
+  const copyExamples = async () => {
+    const folder = join(consumer.tools, 'embed')
+    await cp(embed, folder, { recursive: true })
+    // A copy, because the bundler of Next.js follows no link out of its project.
+    await cp(join(consumer.folder, 'node_modules'), join(folder, 'node_modules'), { recursive: true })
+    await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
+    return folder
+  }
+  let copied: Promise<string> | undefined
   for (const file of embedded) {
     test(`examples/embed/${file} passes with the package`, async () => {
-      // The frameworks are those of tools/package.json, whose folder is above the copy.
-      const folder = join(consumer.tools, 'embed')
-      await cp(embed, folder, { recursive: true })
-      // A copy, because the bundler of Next.js follows no link out of its project.
-      await cp(join(consumer.folder, 'node_modules'), join(folder, 'node_modules'), { recursive: true })
-      await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
+      copied ??= copyExamples()
+      const folder = await copied
       const { status, stdout, stderr } = await runToEnd([process.execPath, '--test', file], folder)
       assert.equal(status, 0, stdout + stderr)
     })
