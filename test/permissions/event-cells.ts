@@ -236,13 +236,11 @@ async function checkAll(
     cells.check(`${name}, filter`, textOf(deletions, deletions.length), await listed(started, as, '&kind=deleted'))
     cells.check(`${name}, read`, expected.join(), await readBy(started, caller))
     for (const [index, { id, event }] of events.entries()) {
-      const { status } = await started.send({ path: `/v2/events/${id}`, as })
       const which = `${event.thing.collection} ${event.kind} ${JSON.stringify(event.fields)} now ${event.thing.state}`
-      cells.check(
-        `${name}, ${which} ${JSON.stringify(event.thing.fields)}`,
-        visible[index] ? '200' : '404',
-        String(status),
-      )
+      const cell = `${name}, ${which} ${JSON.stringify(event.thing.fields)}`
+      if (!cells.includes(cell)) continue
+      const { status } = await started.send({ path: `/v2/events/${id}`, as })
+      cells.check(cell, visible[index] ? '200' : '404', String(status))
     }
   }
 }

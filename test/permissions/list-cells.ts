@@ -21,13 +21,14 @@ export async function checkListWays(room: Room, cells: Cells): Promise<void> {
 
 async function checkCell(cells: Cells, asked: Omit<List, 'path'>, way: Way, withDeleted: boolean): Promise<void> {
   const { room, guarded, caller } = asked
+  const name = `${room.form.name} for ${guarded}, ${caller.name}, ${way.name}${withDeleted ? ' with deleted' : ''}`
+  if (!cells.includes(name)) return
   const query = [...(way.query ? [way.query] : []), ...(withDeleted ? ['include_deleted=true'] : [])].join('&')
   const above = way.under === undefined ? '' : `/parents/${room.parents.get(way.under) ?? nowhere}`
   const list = { ...asked, path: `/v2${above}/${collectionOf(guarded)}` }
   const ask = way.ask ?? (async () => pageOf(await room.send(caller, { path: `${list.path}?${query}` })))
   const came = await ask(list, query)
   const expected = expectationOf(asked, way, withDeleted)
-  const name = `${room.form.name} for ${guarded}, ${caller.name}, ${way.name}${withDeleted ? ' with deleted' : ''}`
   cells.check(name, textOf(expected), textOf(came))
 }
 

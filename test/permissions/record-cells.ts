@@ -23,12 +23,13 @@ export async function checkRecordWays(room: Room, cells: Cells): Promise<void> {
 
 async function checkCell(cells: Cells, way: Way, asked: Omit<Aim, 'id'>, caller: Caller, put: Put): Promise<void> {
   const { room, guarded, kind } = asked
+  const name = `${room.form.name} for ${guarded}, ${caller.name}, ${way.name} of ${kind?.name ?? 'missing'}`
+  if (!cells.includes(name)) return
   const { id, text } = await put(guarded, kind)
   const aim = { ...asked, id }
   const expected = expectationOf(aim, way, caller)
   const { status, text: answer } = await room.send(caller, way.sent(aim))
   const after = await room.look(guarded, id)
-  const name = `${room.form.name} for ${guarded}, ${caller.name}, ${way.name} of ${kind?.name ?? 'missing'}`
   const effect = effectOf(text, after)
   const mayReadIt = caller.isAuthenticated && kind !== undefined && room.allows(caller, 'read', guarded, kind)
   const mayRead = expected.isReadable ?? mayReadIt
