@@ -39,7 +39,7 @@ const isLong = (file: string) =>
     file,
   )
 /** They begin first: they take minutes, as do many files that share a process. */
-const isLongest = (file: string) => /^test\/(?:schemathesis|package|power-cut)\b|^test\/permissions\./.test(file)
+const isLongest = (file: string) => /^test\/(?:schemathesis|package|power-cut)\b|^test\/permissions\.release/.test(file)
 
 /** Test files that run in the same way, and have one line of results. */
 interface Group {
@@ -53,6 +53,8 @@ interface Group {
   readonly examples?: string
   /** Which servers of other stacks are checked. */
   readonly strangers?: string
+  /** Which cases of the checker are tried on each of its faults. */
+  readonly checker?: string
   /** Whether files share a process, which loads the program once. Otherwise each file has its own. */
   readonly shared?: boolean
 }
@@ -143,6 +145,7 @@ async function groupsOf(): Promise<readonly Group[]> {
   const isOfMessages = (file: string) =>
     /^test\/scenarios\/(?:core\/|(?:del-bulk|del-restore|evt-webhooks|res-prepare|aut-keys)\.)/.test(file)
   const isOfCrashes = (file: string) => /^test\/crash\/|\/src\/jobs\//.test(file)
+  const isOfChecker = (file: string) => /^test\/checker\/(?!strangers)/.test(file)
   const slow = repeated.filter((file) => kindOf(file) === 'slow')
   const generated = ['test/schemathesis/schemathesis.test.ts']
   if (selection === 'release') {
@@ -151,6 +154,7 @@ async function groupsOf(): Promise<readonly Group[]> {
       { title: 'Schemathesis, SQLite', files: generated, examples: '5' },
       { title: 'Schemathesis, PostgreSQL 18', files: generated, examples: '5', version: '18' },
       { title: 'Other stacks', files: ['test/checker/strangers.slow.test.ts'], strangers: 'all' },
+      ...grouped('Checker', of('slow').filter(isOfChecker)).map((group) => ({ ...group, checker: 'rule' })),
       ...grouped('SQLite', of('release')),
       ...withWorkers(workers.filter((file) => !isOfWorkers(file))),
       ...grouped('PostgreSQL 18', [...apart, ...slow.filter((file) => !isOfCrashes(file))], '18'),
@@ -263,7 +267,7 @@ function rankOf({ group, files }: Run): number {
 
 /** @returns whether its tests have passed */
 async function run({ group, files }: Run, tally: Tally): Promise<boolean> {
-  const { title, version, workers, examples, strangers, shared = false } = group
+  const { title, version, workers, examples, strangers, checker, shared = false } = group
   // Tests of SQLite use 18 too: some compare both engines.
   const database = await databaseOf(version ?? '18')
   const started = performance.now()
@@ -274,6 +278,7 @@ async function run({ group, files }: Run, tally: Tally): Promise<boolean> {
     env: {
       ...(examples && { SCHEMATHESIS_EXAMPLES: examples }),
       ...(strangers && { STRANGERS: strangers }),
+      ...(checker && { CHECKER: checker }),
       ...{ ...process.env, ...database, ...(workers && { TEST_WORKERS: workers }) },
       TEST_ENGINE: version === undefined ? 'sqlite' : 'postgres',
     },
