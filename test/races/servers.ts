@@ -215,9 +215,9 @@ export function tally(values: Iterable<unknown>): Record<string, number> {
 /** The statuses of answers, counted. */
 export const statuses = (answers: readonly Answer[]) => tally(answers.map(({ status }) => status))
 
-/** Waits until something holds. */
+/** Waits until something holds. A look is often a query or a request, so it does not look all the time. */
 export async function until<T>(look: () => Promise<T | undefined | false>, limit = 60_000): Promise<T> {
-  for (const end = performance.now() + limit; ; await sleep(10)) {
+  for (const end = performance.now() + limit; ; await sleep(25)) {
     const found = await look()
     if (found !== undefined && found !== false) return found
     assert.ok(performance.now() < end, 'it did not come to be in time')
