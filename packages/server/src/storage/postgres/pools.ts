@@ -59,10 +59,7 @@ export class Pools {
 
   /** Waits for all work, then closes all connections. */
   async close(): Promise<void> {
-    await Promise.all([this.transactions, this.changes, this.slowReads, this.reads, this.control].map(closed))
+    const pools = [this.transactions, this.changes, this.slowReads, this.reads, this.control]
+    await Promise.all(pools.map((pool) => pool.close()))
   }
-}
-
-function closed(pool: Pick<Pool, 'close'>): Promise<void> {
-  return pool.close()
 }

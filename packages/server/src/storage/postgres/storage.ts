@@ -22,11 +22,12 @@ import { listOf } from '../transactions/list.ts'
 import { loadAll, loadSome } from '../transactions/load.ts'
 import { backgroundOf, jobStore } from '../transactions/long-work.ts'
 import { isIncluding, ListMemory } from '../transactions/memory.ts'
-import { maintenanceStore, readOpening } from '../transactions/meta.ts'
+import { maintenanceStore, readOpening, readShared } from '../transactions/meta.ts'
 import { readEvents } from '../transactions/read-events.ts'
 import { decideByClock, isReadAtOnce, readAnew, readPage } from '../transactions/read-page.ts'
 import { readRecord } from '../transactions/read-record.ts'
 import { readSummary } from '../transactions/read-summary.ts'
+import { openJobs } from '../transactions/rows/job-rows.ts'
 import { ruledAmong, ruledBelow } from '../transactions/rows/other-records.ts'
 import { isChange, isFinal, writeTransaction } from '../transactions/run.ts'
 import { tenantStore, tenantsIn } from '../transactions/tenants.ts'
@@ -72,11 +73,13 @@ export async function openPostgres(
   const database = new Database(options, options.onCommit, place)
   const close = shared === undefined ? () => connections.close() : async () => place.leave()
   try {
-    const opening = await database.write(readOpening, undefined, { isLong: true })
+    // Most starts only read, so that they open no connection for transactions.
+    const found = await database.readPipelined(readShared)
+    const opening = found ?? (await database.write(readOpening, undefined, { isLong: true }))
     const replica = connections.replica(place.isOnNode ? { ...options, replica: undefined } : options)
     await replica?.start()
     const primary = { database, memory: new ListMemory() }
-    const reading = replica?.reader(primary, options.schema) ?? only(primary)
+    const reading: Reader = replica?.reader(primary, options.schema) ?? ((work) => work(primary))
     return storageOf(catalog, { ...opening, primary, reading, pools: connections.pools(options), close })
   } catch (error) {
     await close()
@@ -176,7 +179,7 @@ function storageOf(catalog: Catalog, { primary, reading, pools, epochs, close, .
     },
     events: eventsOf(context, database, readHorizon),
     deliveries: deliveryStore(context, runner),
-    jobs: jobStore(context, database, background, () => closing),
+    jobs: { ...jobStore(context, database, background, () => closing), open: () => database.readPipelined(openJobs) },
     keys: keyStore(context, runner),
     tenants: tenantStore(context, runner, {
       // Another server may delete a tenant, whose schema statements then find missing.
@@ -226,10 +229,6 @@ function horizonReader(database: Database): () => Promise<number> {
     greatest = Number(row?.['last'] ?? 0) < before ? horizon : Math.max(greatest, horizon)
     return greatest
   }
-}
-
-function only(source: Source): Reader {
-  return (work) => work(source)
 }
 
 /** Reads a page: in one statement, if that is enough, or else on a snapshot. What may be slow waits for its turn. */

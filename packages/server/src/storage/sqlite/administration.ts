@@ -270,7 +270,7 @@ export function openReading(catalog: Catalog, path: string, options: ReadingOpti
   const { writer, onCommit = () => {}, threads = new SharedThreads(catalog) } = options
   writer.observe(onCommit)
   const reader = readerOfFile(path, options.threads !== undefined)
-  const { cursorSecret, epochs, maintenanceFound } = reader.run(readShared)
+  const { cursorSecret, epochs, maintenanceFound } = reader.run(readShared)!
   const context = sqlContext({ catalog, dialect: sqlite, epochs, tagSecret: cursorSecret })
   const requireFile = fileWatch(path)
   const reads = readsOfFile(context, reader, { path, requireFile, pool: threads.readers })

@@ -26,12 +26,13 @@ interface Opening extends Pick<Storage, 'cursorSecret' | 'maintenanceFound'> {
 export function* readOpening(): Transaction<Opening> {
   const fresh = randomBytes(32).toString('base64url')
   yield sql`insert into resourced_meta (key, value) values ('cursor_secret', ${fresh}) on conflict (key) do nothing`
-  return yield* readShared()
+  return (yield* readShared()) as Opening
 }
 
-/** Reads what every server on the database shares, once one of them has created it. */
-export function* readShared(): Transaction<Opening> {
+/** Reads what every server on the database shares; `undefined`: no server has been started on it yet. */
+export function* readShared(): Transaction<Opening | undefined> {
   const row = yield* firstRow(sql`select value from resourced_meta where key = 'cursor_secret'`)
-  const cursorSecret = Buffer.from(String(row?.['value']), 'base64url')
+  if (row === undefined) return undefined
+  const cursorSecret = Buffer.from(String(row['value']), 'base64url')
   return { cursorSecret, epochs: yield* readEpochs(), maintenanceFound: yield* readMaintenance() }
 }
