@@ -37,13 +37,33 @@ export interface TrialDatabase {
   remove(): Promise<void>
 }
 
+/** As above; `isCurrent`: it has the tables of the catalog, and need not be looked at. */
+interface PlaceOptions extends OpenOptions {
+  readonly isCurrent?: boolean
+}
+
 /** What an engine has to give. */
-type Place = Omit<TrialDatabase, 'remove' | 'copy'> & {
+type Place = Omit<TrialDatabase, 'open' | 'remove' | 'copy'> & {
+  open(catalog: Catalog, options?: PlaceOptions): Promise<Storage>
   readonly drop: () => void | Promise<void>
   readonly duplicate: () => Place | Promise<Place>
 }
 
-type PostgresOptions = OpenOptions & { readonly session?: 'off' }
+/** A database whose tables may be copied from another one. */
+interface Prepared {
+  readonly catalog: Catalog
+  /** Writes what every database for the catalog has at first: always the same. */
+  fill(storage: Storage): Promise<void>
+}
+
+/** What has the tables of a catalog and is filled: databases for the catalog are copies of it. */
+interface Template {
+  /** Its folder, or its name on PostgreSQL. */
+  readonly name: string
+  readonly catalog: Catalog
+}
+
+type PostgresOptions = PlaceOptions & { readonly session?: 'off' }
 
 type Engine = 'sqlite' | 'postgres'
 
@@ -80,24 +100,31 @@ after(async () => {
  * Makes a database.
  *
  * @param options `memory`: SQLite may keep it there, where one storage is opened and nobody else looks into it;
- * `prepared`: it may have the tables of this catalog already
+ * `prepared`: what is in it from the first time that it is opened
  */
 export async function newDatabase(
-  options: { readonly memory?: boolean; readonly prepared?: Catalog } = {},
+  options: { readonly memory?: boolean; readonly prepared?: Prepared } = {},
 ): Promise<TrialDatabase> {
   const { memory = false, prepared } = options
-  if (engine === 'postgres') return asDatabase(await inPostgres(prepared))
-  const template = prepared && (await fileFor(prepared))
-  return asDatabase(memory ? inMemory(template) : inFile(template))
+  const template = prepared && (await templateFor(prepared))
+  return asDatabase(await newPlace(memory, template?.name), prepared, template)
 }
 
-function asDatabase(place: Place): TrialDatabase {
+async function newPlace(memory: boolean, template: string | undefined): Promise<Place> {
+  if (engine === 'sqlite') return memory ? inMemory(template) : inFile(template)
+  return placeOf(await (template === undefined ? emptyDatabase() : copyOf(template)))
+}
+
+function asDatabase(place: Place, prepared?: Prepared, template?: Template): TrialDatabase {
   left.add(place)
   let opened = 0
+  let isNew = true
   return {
     ...place,
     async open(catalog, options) {
-      const storage = await place.open(catalog, options)
+      const storage = await place.open(catalog, { ...options, isCurrent: isNew && catalog === template?.catalog })
+      if (isNew && template === undefined) await prepared?.fill(storage)
+      isNew = false
       opened++
       const { close } = storage
       return Object.assign(storage, {
@@ -161,45 +188,47 @@ function inFile(original?: string): Place {
 const pooler = process.env.TEST_POSTGRES_POOLER
 
 /** Templates of databases by the tables that they have; `undefined`: one with these has been asked for once. */
-const templates = new Map<string, Promise<string> | undefined>()
+const templates = new Map<string, Promise<Template> | undefined>()
 
 /**
  * The template of a catalog from the second time that a database is made for it. To copy tables takes a third of the
  * time of making them. Opening a copy adds what its declaration has more.
  */
-function templateFor(catalog: Catalog, make: (catalog: Catalog) => Promise<string>): Promise<string> | undefined {
-  const { version, hash } = declarationOf(catalog)
+function templateFor(prepared: Prepared): Promise<Template> | undefined {
+  const { version, hash } = declarationOf(prepared.catalog)
   const tables = `${version} ${hash}`
-  const template = templates.has(tables) ? (templates.get(tables) ?? make(catalog)) : undefined
+  const template = templates.has(tables) ? (templates.get(tables) ?? makeTemplate(prepared)) : undefined
   templates.set(tables, template)
   return template
 }
 
-/** The folder of a file with the tables of a catalog. */
-function fileFor(catalog: Catalog): Promise<string> | undefined {
-  return templateFor(catalog, async () => {
-    const folder = mkdtempSync(join(fastFolder(), 'resourced-'))
-    left.add({ drop: () => rmSync(folder, { recursive: true }) })
-    const path = join(folder, file)
-    await openSqlite(catalog, { path }).close()
+async function makeTemplate({ catalog, fill }: Prepared): Promise<Template> {
+  const { name, storage } = await (engine === 'postgres' ? databaseFor(catalog) : folderFor(catalog))
+  await fill(storage)
+  await storage.close()
+  if (engine === 'sqlite') {
     // A database in memory has no log.
-    const database = new DatabaseSync(path)
+    const database = new DatabaseSync(join(name, file))
     database.exec('pragma journal_mode = delete')
     database.close()
-    return folder
-  })
+  }
+  return { name, catalog }
 }
 
-async function madeFor(catalog: Catalog): Promise<EmptyDatabase> {
-  const template = templateFor(catalog, templateOf)
-  return template === undefined ? emptyDatabase() : copyOf(await template)
+async function folderFor(catalog: Catalog) {
+  const name = mkdtempSync(join(fastFolder(), 'resourced-'))
+  left.add({ drop: () => rmSync(name, { recursive: true }) })
+  return { name, storage: openSqlite(catalog, { path: join(name, file) }) }
 }
 
-async function templateOf(catalog: Catalog): Promise<string> {
+async function databaseFor(catalog: Catalog) {
   const { url, remove } = await emptyDatabase()
   left.add({ drop: remove })
   // Not through a pooler, which would stay connected.
-  await (await openDirectly(url, catalog)).close()
+  return { name: nameOf(url), storage: await openDirectly(url, catalog) }
+}
+
+function nameOf(url: string): string {
   return new URL(url).pathname.slice(1)
 }
 
@@ -210,20 +239,17 @@ async function openDirectly(url: string, catalog: Catalog, options: PostgresOpti
   return openPostgres(catalog, { ...options, url, unsafe: true, limits: { connect: 60_000 } })
 }
 
-async function inPostgres(prepared?: Catalog): Promise<Place> {
-  return placeOf(prepared === undefined ? await emptyDatabase() : await madeFor(prepared))
-}
-
 function placeOf({ url, remove }: EmptyDatabase): Place {
   const rows = (text: string) => query(url, text)
   return {
     ...{ address: url, rows, drop: remove },
-    duplicate: async () => placeOf(await copyOf(new URL(url).pathname.slice(1))),
+    duplicate: async () => placeOf(await copyOf(nameOf(url))),
     async open(catalog, options) {
       if (pooler === undefined) return openDirectly(url, catalog, options)
       // Tables are made past the pooler, as people have to.
       await (await openDirectly(url, catalog, options)).close()
-      return openDirectly(Object.assign(new URL(url), { port: pooler }).href, catalog, { ...options, session: 'off' })
+      const through = Object.assign(new URL(url), { port: pooler }).href
+      return openDirectly(through, catalog, { ...options, isCurrent: false, session: 'off' })
     },
     async contents() {
       const named = "quote_ident(schemaname) || '.' || quote_ident(tablename) as name"

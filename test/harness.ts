@@ -18,6 +18,7 @@ import { type Application, assemble } from '../packages/server/src/server/app.ts
 import type { Observation } from '../packages/server/src/server/observe/observe.ts'
 import type { ConsoleSettings } from '../packages/server/src/server/pages/console-settings.ts'
 import type { RateOptions } from '../packages/server/src/server/rates/rate-limiter.ts'
+import type { Storage } from '../packages/server/src/storage/storage.ts'
 import { completeVersions, isDeprecated, type Versions } from '../packages/server/src/versions/versions.ts'
 import { newDatabase, type TrialDatabase } from './engine.ts'
 import { type Judge, judgeBy } from './openapi-truth.ts'
@@ -71,6 +72,38 @@ const callers: Readonly<Record<string, readonly string[]>> = {
   eve: ['editor'],
 }
 
+const newKeys = (): ReadonlyMap<string, string> => new Map(Object.keys(callers).map((subject) => [subject, newKey()]))
+
+/** The keys of the callers in databases that trials make: copies of one another have them already. */
+const commonKeys = newKeys()
+
+async function addKeys(storage: Storage, keys: ReadonlyMap<string, string>): Promise<void> {
+  for (const [subject, key] of keys) {
+    await storage.keys.add({
+      id: uuidv7(),
+      hash: hashOfKey(key),
+      hint: hintOfKey(key),
+      subject,
+      roles: callers[subject] as readonly string[],
+      expires_at: null,
+      created_at: new Date().toISOString(),
+      revoked_at: null,
+    })
+  }
+}
+
+const addCommonKeys = (storage: Storage) => addKeys(storage, commonKeys)
+
+/** The versions of a declaration by base path: many trials have the same. */
+const completed = new WeakMap<InterfaceDeclaration, Map<string | undefined, Versions>>()
+
+function versionsOf(declaration: InterfaceDeclaration, basePath: string | undefined): Versions {
+  const known = completed.get(declaration) ?? new Map<string | undefined, Versions>()
+  const versions = known.get(basePath) ?? completeVersions(declaration, basePath)
+  completed.set(declaration, known.set(basePath, versions))
+  return versions
+}
+
 /** Starts an interface on an empty database, with a key for each caller. */
 export async function trial(
   declaration: InterfaceDeclaration,
@@ -97,10 +130,13 @@ export async function trial(
     readonly rates?: RateOptions
   } = {},
 ): Promise<Trial> {
-  const versions = completeVersions(declaration, options.basePath)
+  const versions = versionsOf(declaration, options.basePath)
   const { stored: catalog } = versions
-  const database = options.database ?? (await newDatabase({ memory: options.memory, prepared: catalog }))
+  const { memory, database: given } = options
+  const database = given ?? (await newDatabase({ memory, prepared: { catalog, fill: addCommonKeys } }))
   const storage = await database.open(catalog)
+  const keys = given === undefined ? commonKeys : newKeys()
+  if (given !== undefined) await addKeys(storage, keys)
   const clock = { ahead: 0 }
   const seen: Observation[] = []
   const now = () => Date.now() + clock.ahead
@@ -110,21 +146,6 @@ export async function trial(
   const credentials = { jwt, authenticate, authenticateTimeout, webhookNetworks }
   const common = { versions, observe, now, requireHttps, console, development, cors, readMetrics }
   const app = assemble(catalog, storage, { ...common, ...credentials, ...rates })
-  const keys = new Map<string, string>()
-  for (const [subject, roles] of Object.entries(callers)) {
-    const key = newKey()
-    keys.set(subject, key)
-    await storage.keys.add({
-      id: uuidv7(),
-      hash: hashOfKey(key),
-      hint: hintOfKey(key),
-      subject,
-      roles,
-      expires_at: null,
-      created_at: new Date().toISOString(),
-      revoked_at: null,
-    })
-  }
   const judge = judgeOf(options.basePath === undefined ? declaration : { ...declaration }, versions)
   const basePath = versions.current.basePath
   const send = async (sent: Sent) => {

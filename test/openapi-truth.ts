@@ -26,7 +26,7 @@ const sound = new WeakSet<object>()
 /** Fails where a value is not a JSON Schema. */
 function requireSchema(schema: Json): void {
   if (sound.has(schema)) return
-  assert.ok(schemas.validateSchema(schema), `${schemas.errorsText()}: ${JSON.stringify(schema)}`)
+  if (!schemas.validateSchema(schema)) assert.fail(`${schemas.errorsText()}: ${JSON.stringify(schema)}`)
   sound.add(schema)
 }
 
@@ -43,15 +43,13 @@ export function judgeBy(document: Json): Judge {
   requireSchema(document)
   ajv.addSchema(document, 'document')
   ajv.addSchema(selected(document), 'selected')
-  const find = (node: Json): Json =>
-    typeof node?.$ref === 'string'
-      ? find(
-          node.$ref
-            .slice(2)
-            .split('/')
-            .reduce((at: Json, step: string) => at[stepOf(step)], document),
-        )
-      : node
+  const found = new Map<string, Json>()
+  const find = (node: Json): Json => {
+    const reference = node?.$ref
+    if (typeof reference !== 'string') return node
+    if (!found.has(reference)) found.set(reference, find(at(document, reference.slice(1))))
+    return found.get(reference)
+  }
   const templateOf = templatesOf(document)
   const validators = new Map<string, ValidateFunction>()
   const check = (pointer: string, value: unknown, what: string) => {
@@ -60,10 +58,9 @@ export function judgeBy(document: Json): Judge {
       validate = ajv.compile({ $ref: pointer })
       validators.set(pointer, validate)
     }
-    assert.ok(
-      validate(value),
-      `${what} does not fit ${pointer}: ${JSON.stringify(validate.errors)} ${JSON.stringify(value)}`,
-    )
+    // The message is long, and nearly all answers fit.
+    if (validate(value)) return
+    assert.fail(`${what} does not fit ${pointer}: ${JSON.stringify(validate.errors)} ${JSON.stringify(value)}`)
   }
 
   return (method, target, response) => {
@@ -76,7 +73,7 @@ export function judgeBy(document: Json): Judge {
       return
     }
     const place = placeOf(document, templateOf(target), method, target, response)
-    assert.ok(place !== undefined, `${what} is not in the document: ${String(response.body)}`)
+    if (place === undefined) assert.fail(`${what} is not in the document: ${String(response.body)}`)
     const { pointer } = place
     const declared = find({ $ref: `#${pointer}` })
     const { everywhere: ofAll, authenticated } = document['x-headers']
@@ -238,11 +235,16 @@ function unescaped(step: string): string {
 
 /** The pointer of what a pointer's reference leads to. */
 function resolved(document: Json, pointer: string): string {
-  const node = pointer
+  const node = at(document, pointer)
+  return typeof node.$ref === 'string' ? node.$ref.slice(1) : pointer
+}
+
+/** What a pointer leads to. */
+function at(document: Json, pointer: string): Json {
+  return pointer
     .slice(1)
     .split('/')
-    .reduce((at: Json, step: string) => at[stepOf(step)], document)
-  return typeof node.$ref === 'string' ? node.$ref.slice(1) : pointer
+    .reduce((node: Json, step: string) => node[stepOf(step)], document)
 }
 
 function pointerStep(step: string): string {
