@@ -56,6 +56,20 @@ test('OPS-5: a server whose database became read-only is not ready, and is ready
   assert.equal((await send('POST', '/v1/notes', { title: 'three' })).status, 201)
 })
 
+test('OPS-5: a server starts on a database that is read-only: it answers reads, and is not ready', {
+  skip,
+}, async (context) => {
+  const url = await databaseFor(context)
+  const first = await servedFor(context, { url })
+  assert.equal((await first.send('POST', '/v1/notes', { title: 'one' })).status, 201)
+  await setReadOnly(url, 'on')
+  const { send } = await servedFor(context, { url }, { key: first.key })
+  assert.equal((await send('GET', '/v1/notes')).status, 200)
+  const { status, json } = await send('GET', '/health/ready')
+  assert.deepEqual([status, json.code], [503, 'NOT_READY'])
+  await setReadOnly(url, 'off')
+})
+
 test('OPS-5: readiness does not wait for a lock on the row of the probe', { skip }, async (context) => {
   const url = await databaseFor(context)
   const { send } = await servedFor(context, { url })
