@@ -29,10 +29,13 @@ const isLateOnPostgres = (file: string) => /^test\/scenarios\/[^/]+$/.test(file)
 /** What they test is decided above the storage, so that PostgreSQL cannot change it. */
 const isAboveStorage = (file: string) =>
   /^test\/(?:scenarios\/http|checker|proxies|wire)\/|\/src\/(?:providers|server|cli)\//.test(file)
-/** Tests of these rooms may share a process: they leave nothing behind there, and measure no time or memory. */
+/**
+ * Tests of these rooms may share a process: they leave nothing behind there, and measure no time or memory. A process
+ * takes seconds to load the program.
+ */
 const mayShareProcess = (file: string) =>
   kindOf(file) === 'quick' &&
-  /^(?:test\/scenarios|packages\/(?!server\/src\/(?:server|cli|storage\/sqlite|storage\/postgres)))/.test(file)
+  /^(?:test\/(?:client|scenarios|tenants)\/|packages\/(?!server\/src\/(?:server|cli)\/))/.test(file)
 /** They begin before the others, so that none of the longest is left at the end. */
 const isLong = (file: string) =>
   /^test\/(?:browser|checker|container|crash|documentation|engines|failover|package|permissions|races|workers)\b/.test(
