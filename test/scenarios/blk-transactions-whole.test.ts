@@ -273,3 +273,42 @@ it('BLK-4, BLK-1, BLK-2: an operation may have an array, and refer to earlier re
   assert.deepEqual(places(large), ['TRANSACTION_TOO_LARGE /operations/1'])
   assert.equal(await countOf(current, 'boxes'), 4)
 })
+
+it('BLK-4: creations, changes and deletions are carried out in order, or none of them', async (context) => {
+  const fields = { name: { type: 'string', unique: true, sort: true } } as const
+  const current = await trialFor(
+    context,
+    defineInterface({ name: 'notes', resources: { notes: { fields, access: everyone } } }),
+  )
+  const ids: string[] = []
+  for (const name of ['a', 'b', 'c', 'd', 'e']) ids.push((await current.make('notes', { name })).id)
+  const [a, b, c, d, e] = ids.map((id) => `/notes/${id}`)
+  const names = async () => {
+    const { json } = await current.send({ path: '/v1/notes?sort=name' })
+    return json.data.map((each: { readonly name: string }) => each.name)
+  }
+  const done = await current.send(
+    transaction([
+      { method: 'PATCH', path: a, body: { name: 'first' } },
+      { method: 'DELETE', path: b },
+      { method: 'POST', path: '/notes', body: { name: 'b' } },
+      { method: 'PATCH', path: c, body: { name: 'a' } },
+      { method: 'DELETE', path: d },
+    ]),
+  )
+  assert.deepEqual([done.status, statuses(done)], [200, [200, 204, 201, 200, 204]], done.text)
+  assert.deepEqual(await names(), ['a', 'b', 'e', 'first'])
+  const left = { method: 'PATCH', path: e, body: { name: 'left' } }
+  for (const [refused, status] of [
+    [{ method: 'POST', path: '/notes', body: { name: 'left' } }, 409],
+    [{ method: 'DELETE', path: d }, 404],
+    [{ method: 'DELETE', path: c, if_match: '"other"' }, 412],
+  ] as const) {
+    const { status: found, text } = await current.send(transaction([{ method: 'DELETE', path: a }, left, refused]))
+    assert.equal(found, status, text)
+  }
+  assert.deepEqual(await names(), ['a', 'b', 'e', 'first'])
+  const gone = await current.send(transaction([a, e].map((path) => ({ method: 'DELETE', path }))))
+  assert.deepEqual(statuses(gone), [204, 204], gone.text)
+  assert.deepEqual(await names(), ['a', 'b'])
+})

@@ -133,7 +133,7 @@ export interface Runner {
  * other writers.
  */
 export function* firstRows(statements: readonly Statement[]): Transaction<readonly (Row | undefined)[]> {
-  return yield { ...(statements[0] as Statement), standalone: undefined, together: statements }
+  return yield { ...(statements[0] as Statement), standalone: undefined, ignoresRows: false, together: statements }
 }
 
 /** The first row of a statement. */

@@ -1,4 +1,5 @@
 /** Many changes in one transaction: the clocks of their collections advance together, at its end. */
+import type { Row } from '../transaction.ts'
 
 /** By how many live and deleted records a collection grows, and how many of its records are touched. */
 export interface Move {
@@ -34,6 +35,8 @@ export interface Batch {
   readonly moves: Moves
   /** The most records that they may touch. */
   readonly most: number
+  /** The rows of the records that changes sent together are about, by id; left out: none is read before. */
+  readonly rows?: ReadonlyMap<string, Row>
 }
 
 /** How many more records a batch may touch: negative, if it has touched too many. */

@@ -3,26 +3,29 @@
  * ones have written. The first refusal ends the transaction, which is rolled back.
  *
  * On an engine that is reached over a network, operations that follow each other are sent without waiting for answers
- * between them. Each is decided by the conditions of the statement that writes its record, so the result is that of one
- * after the other. If not all of them succeed at once, nothing has happened.
+ * between them, once the records that they change are read together. Each is decided by the conditions of the statement
+ * that writes its record, so the result is that of one after the other. If not all of them succeed at once, nothing has
+ * happened.
  */
 
-import { collectionsOf } from 'resourced-contract/model/predicate'
+import { always, collectionsOf } from 'resourced-contract/model/predicate'
+import type { Resource } from 'resourced-contract/model/resource'
 import { transactionLimits } from 'resourced-contract/spec/limits'
 import { raw } from 'sql-template-tag'
 import { EarlierResults } from '../../plan/earlier-results.ts'
 import type { Outcome } from '../../plan/outcome.ts'
-import type { Operation, OperationPlan, Restore, TransactionPlan, Update } from '../../plan/plan.ts'
+import type { Delete, Operation, OperationPlan, Restore, TransactionPlan, Update } from '../../plan/plan.ts'
 import { type Batch, noteMove, roomOf } from '../sql/batch.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { firstRows, ignoringRows, type Row, type Statement, type Transaction } from '../transaction.ts'
+import { isAlone } from './delete/blockers.ts'
 import { tooManyTouched } from './delete/delete.ts'
 import { onceForKey } from './idempotency.ts'
 import { tickAll } from './rows/clock.ts'
-import { lockOperations } from './rows/lock-operations.ts'
+import { lockOperations, lockRowsOf } from './rows/lock-operations.ts'
 import { lockCounters } from './rows/numbers.ts'
 import { lockRules, type Ruled, ruledAmong, ruledBelow } from './rows/other-records.ts'
-import { peekRecord } from './rows/record-row.ts'
+import { addressOf, peekRecord } from './rows/record-row.ts'
 
 /** The transaction of a change that is made alone. */
 type Change = (context: SqlContext, plan: OperationPlan) => Transaction<{ readonly kind: string }>
@@ -152,21 +155,24 @@ const savepoint = raw('savepoint together')
 const release = raw('release savepoint together')
 const undo = raw('rollback to savepoint together')
 
-/** How many statements an operation of a kind has that succeeds at once: an update reads its record first. */
-function statementsOf({ kind }: OperationPlan): number {
-  return kind === 'create' ? 1 : 2
-}
-
-/** Whether an operation can be sent together with the ones before it. */
-function canFollow({ ruled, dialect }: SqlContext, before: readonly OperationPlan[], next: OperationPlan) {
-  if (!dialect.lock.hasOtherWriters || ruled.has(next.resource.name)) return false
-  if (next.kind === 'create') return before.every(({ kind }) => kind === 'create')
-  if (!('movedBy' in next)) return false
-  // What an update reads first is not changed by the ones before it.
-  const { permitted, mayRead, readableFields, writableFields } = next
+/** Whether an operation can be sent together with the ones before it: as one statement, if its record was read. */
+function canFollow(context: SqlContext, before: readonly OperationPlan[], next: OperationPlan): boolean {
+  const { ruled, dialect } = context
+  const { resource } = next
+  if (!dialect.lock.hasOtherWriters || ruled.has(resource.name)) return false
+  if (next.kind === 'create') return true
+  if (!readsRecord(next) || (next.kind === 'delete' && !isAlone(context, resource))) return false
+  // What is read of the record is not changed by the ones before it.
+  const { permitted, mayRead = always, readableFields, writableFields } = addressOf(next)
   const depends = [permitted, mayRead].some((predicate) => collectionsOf(predicate).size > 0)
   if (depends || readableFields !== undefined || writableFields !== undefined) return false
-  return before.every((each) => 'movedBy' in each && each.id !== next.id)
+  const holdsSums = ({ totals = [] }: Resource) => totals.some(({ collection }) => collection === resource.name)
+  return before.every((each) => !holdsSums(each.resource) && (!('id' in each) || each.id !== next.id))
+}
+
+/** Whether an operation is a change of a record, or a deletion, whose decision reads the record. */
+function readsRecord(plan: OperationPlan): plan is Update | Delete {
+  return 'movedBy' in plan || plan.kind === 'delete'
 }
 
 /**
@@ -180,16 +186,15 @@ function* runTogether(
   plans: readonly OperationPlan[],
   run: (context: SqlContext, plan: OperationPlan) => Transaction<Outcome>,
 ): Transaction<readonly Outcome[] | undefined> {
-  const batch: Batch = { ...context.batch, moves: new Map() }
+  const rows = yield* lockRowsOf(context, plans.filter(readsRecord))
+  const batch: Batch = { ...context.batch, moves: new Map(), rows }
   const running = plans.map((plan) => run({ ...context, batch }, plan))
-  let steps = advance(running)
+  const asked = advance(running)
+  if (asked?.every(({ done }) => done !== true) !== true) return undefined
   yield ignoringRows(savepoint)
-  for (let round = statementsOf(plans[0] as OperationPlan); round > 0 && steps?.every(isOpen); round--) {
-    const rows = yield* firstRows(steps.map(({ value }) => value as Statement))
-    steps = advance(running, rows)
-  }
+  const steps = advance(running, yield* firstRows(asked.map(({ value }) => value as Statement)))
   const outcomes = steps?.every(({ done }) => done) ? steps.map(({ value }) => value as Outcome) : []
-  if (outcomes.length === 0 || !outcomes.every(({ kind }) => kind === 'created' || kind === 'updated')) {
+  if (outcomes.length === 0 || !outcomes.every(({ kind }) => done.has(kind))) {
     yield ignoringRows(undo)
     return undefined
   }
@@ -198,17 +203,11 @@ function* runTogether(
   return outcomes
 }
 
-type Step = IteratorResult<Statement, Outcome>
-
-function isOpen({ done }: Step): boolean {
-  return done !== true
-}
-
 /** Takes each to its next statement; `undefined`: one of them fails, and it is not known whether its turn comes. */
 function advance(
   running: readonly Transaction<Outcome>[],
   rows: readonly (Row | undefined)[] = [],
-): readonly Step[] | undefined {
+): readonly IteratorResult<Statement, Outcome>[] | undefined {
   try {
     return running.map((each, index) => {
       const row = rows[index]

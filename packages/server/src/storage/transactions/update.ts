@@ -3,8 +3,8 @@
 import { collectionsOf } from 'resourced-contract/model/predicate'
 import type { Draft, RecordValues, Resource } from 'resourced-contract/model/resource'
 import sql, { join, type Sql } from 'sql-template-tag'
-import { decidableRecords, type Found } from '../../plan/check-record.ts'
-import { type Proposal, proposeUpdate, unreadFields } from '../../plan/decide.ts'
+import type { Found } from '../../plan/check-record.ts'
+import { type Proposal, proposeUpdate } from '../../plan/decide.ts'
 import type { Outcome } from '../../plan/outcome.ts'
 import type { Update } from '../../plan/plan.ts'
 import { columnSql, identifier, tableSql } from '../sql/columns.ts'
@@ -15,6 +15,7 @@ import { inRank, lockReferred } from './rows/lock-operations.ts'
 import { canBePending, conditionsOf, decide, permittedRecordSql, permittedSql } from './rows/other-records.ts'
 import {
   type Answered,
+  addressOf,
   answeredOf,
   answerSql,
   isWritable,
@@ -31,7 +32,7 @@ import {
 export function* updateRecord(context: SqlContext, plan: Update): Transaction<Outcome> {
   const { catalog } = context
   const { resource, mayRead } = plan
-  const addressed = { ...plan, permitted: decidableRecords(plan, mayRead), unread: unreadFields(plan) }
+  const addressed = addressOf(plan)
   const answer = answerSql(context, plan, mayRead)
   const seen = yield* peekRecord(context, addressed)
   const hoped = proposeUpdate(catalog, plan, seen)

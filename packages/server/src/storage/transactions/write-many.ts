@@ -4,8 +4,8 @@
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { always, comparisonKey, type Scalar } from 'resourced-contract/model/predicate'
 import sql, { type Sql } from 'sql-template-tag'
-import { type CurrentRecord, checkFilterConditions, decidableRecords } from '../../plan/check-record.ts'
-import { takenIssue, unreadFields } from '../../plan/decide.ts'
+import { type CurrentRecord, checkFilterConditions } from '../../plan/check-record.ts'
+import { takenIssue } from '../../plan/decide.ts'
 import {
   creationsOf,
   keyedCreation,
@@ -25,7 +25,7 @@ import { lockForCreations } from './load.ts'
 import { type Item, writeItems } from './many.ts'
 import { holdersOf, textOf } from './rows/expected.ts'
 import { expectHolders, lockReferred } from './rows/lock-operations.ts'
-import { type Answered, lockRecords, representAll } from './rows/record-row.ts'
+import { type Answered, addressOf, lockRecords, representAll } from './rows/record-row.ts'
 
 /** Runs a WriteMany. */
 export function* writeMany(context: SqlContext, plan: WriteMany): Transaction<Outcome> {
@@ -126,9 +126,7 @@ function* lockCurrent(
 ): Transaction<ReadonlyMap<string, CurrentRecord>> {
   if (update === undefined) return new Map()
   const body = Object.assign({}, ...bodies.filter(isObject))
-  const plan: Update = { ...update, body }
-  const permitted = decidableRecords(plan, plan.mayRead)
-  return yield* lockRecords(context, { ...plan, permitted, unread: unreadFields(plan) }, ids)
+  return yield* lockRecords(context, addressOf({ ...update, body }), ids)
 }
 
 /** The outcome of a request that was carried out. */

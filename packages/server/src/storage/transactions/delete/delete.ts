@@ -4,12 +4,11 @@
  * becomes a job (DEL-8).
  */
 
-import { never } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
 import { timestamp } from 'resourced-contract/model/time'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import sql, { raw } from 'sql-template-tag'
-import { checkFilterConditions, checkRecord, decidableRecords } from '../../../plan/check-record.ts'
+import { checkFilterConditions, checkRecord } from '../../../plan/check-record.ts'
 import type { Outcome } from '../../../plan/outcome.ts'
 import type { BulkDelete, Delete, DeleteMatching, Restore } from '../../../plan/plan.ts'
 import { type Batch, roomOf } from '../../sql/batch.ts'
@@ -31,7 +30,7 @@ import {
   resourceOf,
   ruledBelow,
 } from '../rows/other-records.ts'
-import { holdsSql, lockRecord, lockState } from '../rows/record-row.ts'
+import { addressOf, holdsSql, lockRecord, lockState } from '../rows/record-row.ts'
 import { blockersOf, canBeBlocked, isAlone } from './blockers.ts'
 import {
   amongSql,
@@ -67,12 +66,12 @@ import {
 /** Runs a Delete. */
 export function* deleteRecord(context: SqlContext, plan: Delete): Transaction<Outcome | Announced> {
   const { resource, id } = plan
-  const permitted = decidableRecords(plan, plan.readable.get(resource.name) ?? never)
-  if (plan.above > 0 && isAlone(context, resource)) return yield* deleteAlone(context, { ...plan, permitted })
+  const addressed = addressOf(plan)
+  if (plan.above > 0 && isAlone(context, resource)) return yield* deleteAlone(context, addressed)
   yield* lockRulesBelow(context, resource)
   yield* lockHoldersBelow(context, resource, [id])
   yield* lockRows(context, resource, [id])
-  const { found, record } = yield* lockRecord(context, { ...plan, permitted })
+  const { found, record } = yield* lockRecord(context, addressed)
   const ended = checkRecord(plan, found)
   if (ended !== undefined || record === undefined) return ended ?? { kind: 'missing' }
   const mark = yield* pendingMark(context, resource, record)

@@ -6,12 +6,13 @@
 import { isObject } from 'resourced-contract/model/plain-copy'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import sql, { type Sql } from 'sql-template-tag'
-import type { OperationPlan, TransactionPlan, WriteMany } from '../../../plan/plan.ts'
+import type { Delete, OperationPlan, TransactionPlan, Update, WriteMany } from '../../../plan/plan.ts'
 import { columnSql, subject, subjectSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { shareLock } from '../../sql/totals.ts'
-import { ignoringRows, Outdated, type Transaction } from '../../transaction.ts'
+import { ignoringRows, Outdated, type Row, type Transaction } from '../../transaction.ts'
 import { resourceOf } from './other-records.ts'
+import { type Addressed, addressOf, lockingSql } from './record-row.ts'
 
 /** Records of a collection, and whether the transaction changes some of them. */
 interface Wanted {
@@ -76,6 +77,22 @@ export function* lockOperations(
     if (holding.has(collection) && --left === 0) yield* expectHolders(context, changing, holders)
   }
   return holders
+}
+
+/** The rows that operations change or delete, by id: one statement for those with the same permissions. */
+export function* lockRowsOf(
+  context: SqlContext,
+  plans: readonly (Update | Delete)[],
+): Transaction<ReadonlyMap<string, Row>> {
+  const found = new Map<string, Row>()
+  const keyOf = ({ resource, permitted, mayRead }: Addressed) => JSON.stringify([resource.name, permitted, mayRead])
+  for (const alike of Map.groupBy(plans.map(addressOf), keyOf).values()) {
+    const first = alike[0] as Addressed
+    const unread = alike.map((each) => each.unread ?? new Set<string>()).reduce((some, own) => some.intersection(own))
+    const ids = alike.map(({ id }) => id)
+    for (const row of yield lockingSql(context, { ...first, unread }, ids)) found.set(String(row['id']), row)
+  }
+  return found
 }
 
 /** Records that hold sums of others (`sumOf`), by collection and id. */

@@ -5,12 +5,12 @@
  */
 
 import type { FieldGrants } from 'resourced-contract/model/field-grants'
-import { always, type Predicate } from 'resourced-contract/model/predicate'
+import { always, never, type Predicate } from 'resourced-contract/model/predicate'
 import type { Draft, RecordValues, Resource } from 'resourced-contract/model/resource'
 import { hasRecording } from 'resourced-contract/model/resource'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
-import type { CurrentRecord, Found } from '../../../plan/check-record.ts'
-import { judge, optimisticAnswers, type Proposal } from '../../../plan/decide.ts'
+import { type CurrentRecord, decidableRecords, type Found } from '../../../plan/check-record.ts'
+import { judge, optimisticAnswers, type Proposal, unreadFields } from '../../../plan/decide.ts'
 import type { Represented } from '../../../plan/outcome.ts'
 import type { Create, Delete, Update, Write } from '../../../plan/plan.ts'
 import { type Column, columnsOf, comparisonColumn, subjectSql, tableSql } from '../../sql/columns.ts'
@@ -46,13 +46,14 @@ import {
 import { tick, tickOne } from './clock.ts'
 import { numbersOf } from './numbers.ts'
 
-interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted' | 'readableFields'> {
+/** A plan, and what it reads of its record. */
+export interface Addressed extends Pick<Update | Delete, 'resource' | 'id' | 'permitted' | 'readableFields'> {
   /** The records that the caller may read; left out: all. */
   readonly mayRead?: Predicate
   /** The fields that the caller may not write in every record. */
   readonly writableFields?: FieldGrants
   /** The fields that are not read; left out: none. */
-  readonly unread?: ReadonlySet<string>
+  readonly unread?: ReadonlySet<string> | undefined
 }
 
 /** The record at a plan's address. The record is locked, and so are the records by which the permission holds. */
@@ -62,13 +63,18 @@ export function lockRecord(context: SqlContext, plan: Addressed): Transaction<Cu
 
 /** The same without the values of the record. */
 export function* lockState(context: SqlContext, plan: Addressed): Transaction<Found | undefined> {
-  return foundOf(yield* firstRow(currentStatement(context, plan, 'state', context.dialect.lock.update)))
+  const { batch, dialect } = context
+  const locked = batch?.rows?.get(plan.id)
+  return foundOf(locked ?? (yield* firstRow(currentStatement(context, plan, 'state', dialect.lock.update))))
 }
 
 /** The same without locks, before the transaction begins. */
-export function peekRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
+export function* peekRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
+  const { batch } = context
+  const locked = batch?.rows?.get(plan.id)
+  if (locked !== undefined) return currentOf(plan, locked)
   const statement = currentStatement(context, plan, 'record')
-  return readCurrent(plan, context.batch === undefined ? standalone(statement, 'reading') : statement)
+  return yield* readCurrent(plan, batch === undefined ? standalone(statement, 'reading') : statement)
 }
 
 /** The live records of many plans that differ in their ids, each locked in the order of their ids, by id. */
@@ -77,12 +83,23 @@ export function* lockRecords(
   plan: Omit<Addressed, 'id'>,
   ids: readonly string[],
 ): Transaction<ReadonlyMap<string, CurrentRecord>> {
-  if (ids.length === 0) return new Map()
+  const rows = ids.length === 0 ? [] : yield lockingSql(context, plan, ids)
+  return new Map(rows.map((row) => [String(row['id']), currentOf(plan, row)]))
+}
+
+/** The statement that locks them. */
+export function lockingSql(context: SqlContext, plan: Omit<Addressed, 'id'>, ids: readonly string[]): Sql {
   const { isAnyOf, lock } = context.dialect
   const columns = storedSql(context, plan.resource, plan.unread)
   const current = currentSql({ ...context, locksReferenced: true }, plan, isAnyOf(sql`id`, ids), columns)
-  const rows = yield sql`${current}${lock.orderById}${lock.update}`
-  return new Map(rows.map((row) => [String(row['id']), currentOf(plan, row)]))
+  return sql`${current}${lock.orderById}${lock.update}`
+}
+
+/** The plan of a change or a deletion, with what its decision reads of its record. */
+export function addressOf<P extends Update | Delete>(plan: P): P & Addressed {
+  const isDelete = plan.kind === 'delete'
+  const mayRead = isDelete ? (plan.readable.get(plan.resource.name) ?? never) : plan.mayRead
+  return { ...plan, permitted: decidableRecords(plan, mayRead), unread: isDelete ? undefined : unreadFields(plan) }
 }
 
 /** The text of the statement is built once for each resource, except where a permission has conditions. */
