@@ -101,7 +101,7 @@ async function recordsOf(url: string): Promise<Records> {
  * The fields of proc_pid_stat(5), in hundredths: of each process its own time and the system's for it, and of the
  * postmaster that of those who have ended.
  */
-function workOf({ folder }: Cluster): number {
+export function workOf({ folder }: Cluster): number {
   const postmaster = Number(readFileSync(`${folder}/data/postmaster.pid`, 'utf8').split('\n')[0])
   let ticks = 0
   for (const each of processesIn(`${folder}/data`)) {
