@@ -135,7 +135,7 @@ function isPublic(given: string): boolean {
 }
 
 /** An address in one spelling: IPv4 where it is mapped into IPv6. `undefined`: no address, or one with a zone. */
-function plainAddress(given: string): string | undefined {
+export function plainAddress(given: string): string | undefined {
   if (isIPv4(given)) return given
   if (!isIPv6(given) || given.includes('%')) return undefined
   const groups = groupsOf(given)
@@ -151,7 +151,7 @@ function translatedIpv4(address: string): string | undefined {
 }
 
 /** The eight groups of an IPv6 address. The parser of URLs writes them in one form, without dots. */
-function groupsOf(address: string): number[] {
+export function groupsOf(address: string): number[] {
   const text = new URL(`http://[${address}]/`).hostname.slice(1, -1)
   const [head = '', tail] = text.split('::')
   const numbers = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))

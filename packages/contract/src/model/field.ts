@@ -2,13 +2,13 @@
  * Declared fields: what the JSON Schema of a field means (type, enum, optional), and the complete field made from it.
  */
 
-import { compileDecimal, type DecimalForm, decimalFormOf, decimalSchema } from './decimal.ts'
+import { type DecimalForm, decimalFormOf, decimalSchema } from './decimal.ts'
 import type { FieldDeclaration, ServerValue } from './declaration.ts'
 import { completeKeywords, isServers, keywordRows } from './keywords.ts'
 import { memberPaths } from './members.ts'
 import { isObject, optionalMark } from './plain-copy.ts'
 import { type Field, type FieldType, isComparable } from './resource.ts'
-import { compileInteger, compileReference, compileSchema, type ValidateValue } from './schema.ts'
+import { compileField } from './schema.ts'
 
 /** A JSON Schema, or a declared field, as an object. */
 export type Schema = Readonly<Record<string, unknown>>
@@ -174,7 +174,7 @@ export function completeField(name: string, declared: FieldDeclaration, isOwner:
     serverDefault: shape.serverDefault,
     readOnly: isOwner || isServers(declared),
     writeOnly: declared.writeOnly === true,
-    validate: isSent ? validatorOf(name, declared, shape) : unsent,
+    validate: isSent ? compileField(name, shape, declared.reference) : unsent,
   }
 }
 
@@ -183,12 +183,6 @@ function completePart(name: string, schema: unknown): Field | undefined {
   if (!isObject(schema)) return undefined
   const field = completeField(name, { ...schema, filter: true, optional: true }, false, false)
   return isComparable(field.type) ? field : undefined
-}
-
-function validatorOf(name: string, declared: FieldDeclaration, { schema, type }: FieldShape): ValidateValue {
-  if (declared.reference !== undefined) return compileReference(name, schema, declared.reference)
-  if (type === 'decimal') return compileDecimal(name, schema)
-  return type === 'integer' ? compileInteger(name, schema) : compileSchema(name, schema)
 }
 
 function unsent(): never {

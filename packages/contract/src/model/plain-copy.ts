@@ -1,4 +1,7 @@
-/** Plain data: copies of declarations, on which later changes have no effect, freezing, and canonical texts. */
+/**
+ * Plain data: copies of declarations, on which later changes have no effect, freezing, canonical texts, members, and
+ * what is made of an object once.
+ */
 import type { Steps } from './place.ts'
 
 /** Called for values that cannot be in a declaration: where, what is wrong, and what to write instead. */
@@ -142,4 +145,31 @@ export function canonicalJson(value: unknown): string {
   if (!isObject(value)) return value === 0 ? '0' : exactText(value)
   const names = Object.keys(value).sort()
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`).join()}}`
+}
+
+/** The value that a path of own members leads to; `undefined`: there is none. */
+export function memberAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((found, name) => {
+    const isHere = typeof found === 'object' && found !== null && Object.hasOwn(found, name)
+    return isHere ? Reflect.get(found, name) : undefined
+  }, value)
+}
+
+/**
+ * A function of objects that is called once for each: its result is kept as long as the object lives.
+ *
+ * @param make depends on nothing else, and never gives `undefined`
+ */
+export function remembered<Key extends object, Value extends NonNullable<unknown>>(
+  make: (key: Key) => Value,
+): (key: Key) => Value {
+  const known = new WeakMap<Key, Value>()
+  return (key) => {
+    let value = known.get(key)
+    if (value === undefined) {
+      value = make(key)
+      known.set(key, value)
+    }
+    return value
+  }
 }

@@ -2,7 +2,9 @@
  * Relations: the ways from the records of a collection to those of another one, and their names (REL-1). A reference
  * makes two: to the record that it refers to, and from that record back to all that refer to it.
  */
+
 import { reservedFields } from './names.ts'
+import { remembered } from './plain-copy.ts'
 import { type Catalog, type Resource, storedResource, systemFields } from './resource.ts'
 
 /** A relation of a collection. Its names are those of the version whose catalog it was made from. */
@@ -78,25 +80,21 @@ function isFree({ fields }: RelationSource, { name, field, to }: Relation): bool
   return !fields.has(name) && !reservedFields.has(name) && !(systemFields as readonly string[]).includes(name)
 }
 
-const known = new WeakMap<object, ReadonlyMap<string, ReadonlyMap<string, Relation>>>()
-
 /** The relations of a declared resource by name, in a catalog of any version. */
 export function relationsOf(
   { resources }: Pick<Catalog, 'resources'>,
   { name }: Resource,
 ): NamedRelations['relations'] {
-  const relations = known.get(resources) ?? allRelations(resources)
-  known.set(resources, relations)
-  return relations.get(name) ?? new Map()
+  return relationsIn(resources).get(name) ?? new Map()
 }
 
-function allRelations(resources: Catalog['resources']): ReadonlyMap<string, NamedRelations['relations']> {
+const relationsIn = remembered((resources: Catalog['resources']): ReadonlyMap<string, NamedRelations['relations']> => {
   const sources = [...resources.values()].map((resource) => {
     const source = sourceOf(resource)
     return { ...source, references: source.references.filter((each) => isStored(resources, resource, each)) }
   })
   return new Map(sources.map((source) => [source.name, nameRelations(source, sources).relations]))
-}
+})
 
 /** What the relations of a resource come from. A relation by a `writeOnly` field would show its value. */
 export function sourceOf({ name, fields }: Pick<Resource, 'name' | 'fields'>): RelationSource {

@@ -10,7 +10,7 @@ import { mostDigits, readDecimal } from './decimal.ts'
 import type { Condition, ConditionValue, FieldCondition, LookupRule } from './declaration.ts'
 import type { CallerView } from './declared-functions.ts'
 import { type Comparison, comparisons } from './operators.ts'
-import { exactText, isObject } from './plain-copy.ts'
+import { exactText, isObject, memberAt } from './plain-copy.ts'
 import {
   allOf,
   always,
@@ -203,12 +203,7 @@ function isDayOf({ resource, bindings: { zone } }: Scope, field: string, value: 
 function boundValue(value: ConditionValue, { caller, record }: Bindings): unknown {
   if (typeof value !== 'object' || value === null) return value
   if ('record' in value) return record === 'outer' ? undefined : record?.[value.record]
-  let found: unknown = caller
-  for (const name of value.caller.split('.')) {
-    found =
-      typeof found === 'object' && found !== null && Object.hasOwn(found, name) ? Reflect.get(found, name) : undefined
-  }
-  return found
+  return memberAt(caller, value.caller.split('.'))
 }
 
 /**

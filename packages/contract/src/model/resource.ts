@@ -22,6 +22,7 @@ import type { CompleteKeywords } from './keywords.ts'
 import type { Limits } from './limits.ts'
 import { historyCollection, secretParameters } from './names.ts'
 import { filterOperators, type Operator } from './operators.ts'
+import { remembered } from './plain-copy.ts'
 import type { ValidateValue } from './schema.ts'
 import type { Period } from './time.ts'
 
@@ -353,25 +354,19 @@ export function hasRelevance(resource: Pick<Resource, 'fields' | 'order'>): bool
   return resource.fields.some(({ search }) => search) && !sortableNames(resource).includes(relevance.name)
 }
 
-const knownKeys = new WeakMap<Resource, ReadonlyMap<string, string>>()
-
 /**
  * The unique fields by whose values an address may identify a record (BLK-2): the stored name by the name that the
  * resource's version has. No secret stands in an address (QRY-9).
  */
-export function uniqueKeysOf(resource: Resource): ReadonlyMap<string, string> {
-  const known = knownKeys.get(resource)
-  if (known !== undefined) return known
+export const uniqueKeysOf = remembered((resource: Resource): ReadonlyMap<string, string> => {
   const stored = storedResource(resource)
   const names = stored.unique.flatMap(([name = '', ...others]): [string, string][] => {
     const shown = resource.mapping === undefined ? name : (resource.mapping.fromStored.get(name) ?? '')
     const isKey = others.length === 0 && resource.field.get(shown)?.writeOnly === false
     return isKey && !secretParameters.includes(shown) ? [[shown, name]] : []
   })
-  const found = new Map(names)
-  knownKeys.set(resource, found)
-  return found
-}
+  return new Map(names)
+})
 
 type Indexable = Pick<Resource, 'name' | 'fields' | 'unique' | 'owner' | 'access' | 'lookedUp' | 'order'>
 

@@ -9,9 +9,10 @@ import {
 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { type Issue, IssueList, type IssueParams, issue, type Reason } from '../spec/faults.ts'
-import { isMultipleOf } from './decimal.ts'
+import { compileDecimal, isMultipleOf } from './decimal.ts'
 import { escapeStep } from './place.ts'
 import { canonicalJson } from './plain-copy.ts'
+import type { FieldType } from './resource.ts'
 import { isRecordId } from './text.ts'
 import { instantKey } from './time.ts'
 
@@ -209,29 +210,25 @@ function compiled(schema: Readonly<Record<string, unknown>>): ValidateFunction {
 }
 
 /**
- * Compiles a reference: the id of a record in the spelling of the server (RES-4), and its schema.
+ * Compiles a field: its schema, and what none can say. A reference is an id in the spelling of the server (RES-4).
+ * Integers beyond 2^53 are refused, because a double cannot hold them exactly.
  *
- * @param target the collection referred to, for the message
+ * @param target the collection that a reference refers to, for the message
+ * @throws Error with the reason if ajv cannot compile the schema
  */
-export function compileReference(
+export function compileField(
   name: string,
-  schema: Readonly<Record<string, unknown>>,
-  target: string,
+  { type, schema }: { readonly type: FieldType; readonly schema: Readonly<Record<string, unknown>> },
+  target?: string,
 ): ValidateValue {
+  if (type === 'decimal' && target === undefined) return compileDecimal(name, schema)
   const validate = compileSchema(name, schema)
   const pointer = `/${escapeStep(name)}`
-  return (value) => {
-    if (typeof value !== 'string' || isRecordId(value)) return validate(value)
-    return [issue('id', { pointer, target })]
+  if (target !== undefined) {
+    return (value) =>
+      typeof value !== 'string' || isRecordId(value) ? validate(value) : [issue('id', { pointer, target })]
   }
-}
-
-/**
- * Compiles an integer: numbers beyond 2^53 are refused, because a double cannot hold them exactly.
- */
-export function compileInteger(name: string, schema: Readonly<Record<string, unknown>>): ValidateValue {
-  const validate = compileSchema(name, schema)
-  const pointer = `/${escapeStep(name)}`
+  if (type !== 'integer') return validate
   return (value) => {
     if (typeof value !== 'number' || Number.isSafeInteger(value) || !Number.isInteger(value)) return validate(value)
     return value > 0

@@ -1,6 +1,8 @@
 /** The fields of a collection by which its records are grouped, and those that figures are made of (SUM-1). */
+
 import type { DecimalForm } from './decimal.ts'
 import { type DatePart, dateParts } from './periods.ts'
+import { remembered } from './plain-copy.ts'
 import { comparisonKey, type Scalar } from './predicate.ts'
 import { type Field, isComparable, type NamedFields, type Resource } from './resource.ts'
 
@@ -69,16 +71,8 @@ function holdsDates({ type, format }: Field): boolean {
 /** A resource, as far as its groups and figures depend on it. */
 type Summarized = NamedFields & Pick<Resource, 'fields' | 'mapping'>
 
-const known = new WeakMap<Summarized, ReadonlyMap<string, Group>>()
-
 /** The ways to group the records of a collection, by the names that clients use. */
-export function groupsOf(resource: Summarized): ReadonlyMap<string, Group> {
-  const groups = known.get(resource) ?? makeGroups(resource)
-  known.set(resource, groups)
-  return groups
-}
-
-function makeGroups(resource: Summarized): ReadonlyMap<string, Group> {
+export const groupsOf = remembered((resource: Summarized): ReadonlyMap<string, Group> => {
   const { fields } = resource
   const parts = Object.keys(dateParts) as DatePart[]
   const ofDate = (name: string, field: string, isDate: boolean, constant?: Constant): Group[] =>
@@ -99,7 +93,7 @@ function makeGroups(resource: Summarized): ReadonlyMap<string, Group> {
   })
   const timestamps = ['created_at', 'updated_at'].flatMap((name) => ofDate(name, name, false))
   return new Map([...declared, ...timestamps].map((group) => [group.name, group]))
-}
+})
 
 /** The figures that a collection has, by the names of their fields in the version of the client. */
 export function figuresOf(resource: Summarized, kind: FigureKind): ReadonlyMap<string, Figure> {

@@ -3,7 +3,7 @@
  * read and its bytes, so that an event for thousands of idle streams costs one read for each role.
  */
 import { type EventPosition, eventMark } from 'resourced-contract/model/event'
-import { exactText } from 'resourced-contract/model/plain-copy'
+import { exactText, remembered } from 'resourced-contract/model/plain-copy'
 import type { ReadEvent, ReadEvents } from '../plan/plan-events.ts'
 import type { EventStore } from '../storage/storage.ts'
 
@@ -43,7 +43,7 @@ export class SharedReads {
   readonly #horizon: () => number
   readonly #write: (event: ReadEvent) => string
   readonly #results = new Map<string, Promise<EventBatch>>()
-  readonly #texts = new WeakMap<object, string>()
+  readonly #textOf = remembered((value: object) => exactText(value))
   #waiting: (() => void)[] = []
   #running = 0
   #eventBytes = 1
@@ -132,13 +132,5 @@ export class SharedReads {
     // One read with large events makes the next reads small; they grow again slowly.
     if (events.length > 0) this.#eventBytes = Math.max(length / events.length, this.#eventBytes * 0.9)
     return pieces
-  }
-
-  #textOf(value: object): string {
-    const known = this.#texts.get(value)
-    if (known !== undefined) return known
-    const text = exactText(value)
-    this.#texts.set(value, text)
-    return text
   }
 }

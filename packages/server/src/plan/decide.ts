@@ -14,7 +14,7 @@ import {
 } from 'resourced-contract/model/declaration'
 import { callDeclared, FunctionFault, frozenCopy } from 'resourced-contract/model/declared-function'
 import { grantOf } from 'resourced-contract/model/field-grants'
-import { isObject } from 'resourced-contract/model/plain-copy'
+import { isObject, remembered } from 'resourced-contract/model/plain-copy'
 import {
   comparisonKey,
   comparisonKeys,
@@ -377,7 +377,16 @@ function rulesOf(
  * The fields with JSON of a stored resource. A JSON value may have many members, so what an update neither changes nor
  * decides by is neither read nor parsed nor validated. Functions see the whole record: nothing is left out for them.
  */
-const skippable = new WeakMap<Resource, readonly Field[]>()
+const skippableFields = remembered((resource: Resource): readonly Field[] => {
+  const { fields, prepare, rules } = storedResource(resource)
+  const deciding = rules.filter(({ on }) => [on].flat().includes('update'))
+  const isWhole = prepare !== undefined || deciding.some((rule) => 'check' in rule)
+  const compared = deciding.flatMap((rule) => ('unless' in rule ? conditionFields(rule.unless.where) : []))
+  const isJson = ({ type }: Field) => type === 'array' || type === 'object' || type === 'json'
+  // The full-text index has the items of some arrays beside the words of texts, and is written as a whole.
+  const isSkippable = (field: Field) => isJson(field) && field.items === undefined && !compared.includes(field.name)
+  return isWhole ? [] : fields.filter(isSkippable)
+})
 
 const none: ReadonlySet<string> = new Set()
 
@@ -397,19 +406,4 @@ export function unreadFields(plan: Update): ReadonlySet<string> {
     return !decisive.has(name) && (shown === undefined || !named.has(shown))
   })
   return new Set(unread.map(({ name }) => name))
-}
-
-function skippableFields(resource: Resource): readonly Field[] {
-  const known = skippable.get(resource)
-  if (known !== undefined) return known
-  const { fields, prepare, rules } = storedResource(resource)
-  const deciding = rules.filter(({ on }) => [on].flat().includes('update'))
-  const isWhole = prepare !== undefined || deciding.some((rule) => 'check' in rule)
-  const compared = deciding.flatMap((rule) => ('unless' in rule ? conditionFields(rule.unless.where) : []))
-  const isJson = ({ type }: Field) => type === 'array' || type === 'object' || type === 'json'
-  // The full-text index has the items of some arrays beside the words of texts, and is written as a whole.
-  const isSkippable = (field: Field) => isJson(field) && field.items === undefined && !compared.includes(field.name)
-  const found = isWhole ? [] : fields.filter(isSkippable)
-  skippable.set(resource, found)
-  return found
 }

@@ -89,7 +89,7 @@ function isIssue(value: unknown): value is Issue {
 
 /** What the caller sees of a result: nothing but its id, if they may not read the record. */
 function resultOf({ versionResource }: OperationPlan, stored: Outcome): Result {
-  const outcome = versionResource === undefined ? stored : outcomeFromStored(versionResource, stored)
+  const outcome = outcomeFromStored(versionResource, stored)
   const json = outcome.kind === 'created' || outcome.kind === 'updated' ? outcome.json : undefined
   return json === undefined ? {} : JSON.parse(json)
 }

@@ -3,7 +3,9 @@
  * share of its bytes. So a refusal depends on the values that were sent, and never on values that the caller may not
  * read (AUT-9).
  */
+
 import { fieldOfName, pointerOfName, valueOfName } from 'resourced-contract/model/members'
+import { remembered } from 'resourced-contract/model/plain-copy'
 import { comparisonKey } from 'resourced-contract/model/predicate'
 import {
   comparedField,
@@ -63,15 +65,13 @@ export function indexKeyIssues(
   return namesOf(resource).flatMap((name) => issues.get(name) ?? [])
 }
 
-const leastShares = new WeakMap<Resource, number>()
+const leastShare = remembered(({ indexes }: Resource) =>
+  Math.floor(maxIndexKeyBytes / Math.max(1, ...indexes.map(({ fields }) => fields.length))),
+)
 
 /** Whether all values of a record fit into equal shares of every index: most records are short. */
 function areShort(resource: Resource, values: RecordValues): boolean {
-  let least = leastShares.get(resource)
-  if (least === undefined) {
-    least = Math.floor(maxIndexKeyBytes / Math.max(1, ...resource.indexes.map(({ fields }) => fields.length)))
-    leastShares.set(resource, least)
-  }
+  const least = leastShare(resource)
   for (const { name } of resource.fields) {
     const value = values[name]
     if (typeof value === 'string' && value.length * maxUnitBytes > least) return false
@@ -138,15 +138,9 @@ interface SharedIndex {
   readonly shares: ReadonlyMap<string, number>
 }
 
-const known = new WeakMap<Resource, readonly SharedIndex[]>()
-
-function sharedIndexes(resource: Resource): readonly SharedIndex[] {
-  const kept = known.get(resource)
-  if (kept !== undefined) return kept
-  const made = resource.indexes.map((index) => ({ index, shares: sharesOf(resource, index) }))
-  known.set(resource, made)
-  return made
-}
+const sharedIndexes = remembered((resource: Resource): readonly SharedIndex[] =>
+  resource.indexes.map((index) => ({ index, shares: sharesOf(resource, index) })),
+)
 
 /** A field whose values need less than an equal share gets what they need, and leaves the rest to the others. */
 function sharesOf(resource: Resource, { fields }: Index): Map<string, number> {

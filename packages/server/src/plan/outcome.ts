@@ -149,10 +149,13 @@ export interface RelatedRecords {
   readonly last: readonly (Scalar | null)[] | undefined
 }
 
-/** The records of an outcome in terms of the older version that the client uses. */
-export function outcomeFromStored(resource: MappedResource, outcome: Outcome): Outcome {
-  // The same outcome comes back unchanged where it can: cached responses are found by it.
-  if (!hasConversions(resource)) return outcome
+/**
+ * The records of an outcome in terms of the version that the client uses.
+ *
+ * @param resource of the older version; `undefined`: it is the current one
+ */
+export function outcomeFromStored(resource: MappedResource | undefined, outcome: Outcome): Outcome {
+  if (resource === undefined || !hasConversions(resource)) return outcome
   switch (outcome.kind) {
     case 'with-related':
       return { ...outcome, answer: outcomeFromStored(resource, outcome.answer) as typeof outcome.answer }

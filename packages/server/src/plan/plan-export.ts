@@ -1,6 +1,6 @@
 /**
- * Plans to export a collection (JOB-6), whose request has its filter, order, fields and format; to read the file of an
- * export; and to delete jobs (LIM-8).
+ * Plans to export a collection (JOB-6), whose request has its filter, order, fields and format; and to read the file of
+ * an export.
  */
 
 import type { Condition } from 'resourced-contract/model/declaration'
@@ -16,12 +16,20 @@ import { uuidv7 } from 'uuidv7'
 import type { Conditions } from '../http/preconditions.ts'
 import { permit, permitFields } from '../policy/permit.ts'
 import { liveFields, readExportFilter } from '../request/condition.ts'
-import { countListed, listed, readFields, readSort, type SourcedText } from '../request/parameters.ts'
+import {
+  countListed,
+  listed,
+  readFields,
+  readSort,
+  readText,
+  type SourcedText,
+  unsettableMembers,
+} from '../request/parameters.ts'
 import { translatePredicate, translateSort } from '../versions/translate-request.ts'
 import type { ExportFormat } from './export-document.ts'
-import type { DeleteJob, Export, ReadRecord } from './plan.ts'
+import type { Export, ReadRecord } from './plan.ts'
 import { permittedSelection, readableFieldsOf, resolveAsked } from './plan-grants.ts'
-import { idempotencyOf, type Planning, unsettableMembers } from './planning.ts'
+import { idempotencyOf, type Planning } from './planning.ts'
 
 /**
  * Plans an export.
@@ -99,23 +107,8 @@ export function planExportFile(planning: Planning, id: string, conditions: Condi
   return { kind: 'read-record', resource, id, permitted, fields: undefined, conditions: {}, file }
 }
 
-/**
- * Plans to delete a job that has ended. Callers who may see it may delete it.
- *
- * @param mustExport whether the address is `/exports/{id}`, at which other jobs are not found
- */
-export function planJobDeletion(
-  planning: Planning,
-  { id, mustExport }: Pick<DeleteJob, 'id' | 'mustExport'>,
-  conditions: Conditions,
-): DeleteJob {
-  const { caller, catalog, now } = planning
-  const resource = jobsOf(planning)
-  const permitted = permit(catalog, caller, 'delete', resource)
-  return { kind: 'delete-job', resource, id, mustExport, permitted, conditions, caller, now }
-}
-
-function jobsOf({ catalog }: Planning): Resource {
+/** The resource of jobs. */
+export function jobsOf({ catalog }: Planning): Resource {
   return catalog.system.get('jobs') as Resource
 }
 
@@ -211,15 +204,11 @@ function readNames(member: string, value: unknown, issues: Issue[]): SourcedText
     issues.push(issue('nameCount', { code, pointer, most }))
     return undefined
   }
-  return typeof value === 'string' ? listed(value, { pointer }) : readItems(member, value, issues)
-}
-
-function readItems(member: string, items: readonly unknown[], issues: Issue[]): SourcedText[] {
-  return items.flatMap((text, index) => {
-    const pointer = `/${member}/${index}`
-    if (typeof text === 'string') return [{ text, place: { pointer } }]
-    issues.push(issue('type', { pointer, types: ['string'] }))
-    return []
+  if (typeof value === 'string') return listed(value, { pointer })
+  return value.flatMap((item: unknown, index) => {
+    const place = { pointer: `${pointer}/${index}` }
+    const text = readText(item, place.pointer, issues)
+    return text === undefined ? [] : [{ text, place }]
   })
 }
 

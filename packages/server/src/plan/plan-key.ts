@@ -1,4 +1,4 @@
-/** Plans to create and to revoke API keys (AUT-2, AUT-10), and reads the body of `POST /api-keys`. */
+/** Plans to create API keys (AUT-2, AUT-10), and reads the body of `POST /api-keys`. */
 
 import { keyBounds } from 'resourced-contract/model/catalog'
 import { candidates } from 'resourced-contract/model/nearest'
@@ -8,11 +8,10 @@ import { type Resource, systemFields } from 'resourced-contract/model/resource'
 import { instantKey, timestamp } from 'resourced-contract/model/time'
 import { fault, type Issue, issue, type Place, unknownMembers } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
-import type { Conditions } from '../http/preconditions.ts'
 import { type Claims, grantKey, hashOfKey, hintOfKey, newKey, readClaims } from '../policy/api-keys.ts'
 import type { Caller } from '../policy/caller.ts'
-import { isAdministrator, permit } from '../policy/permit.ts'
-import type { CreateKey, RevokeKey } from './plan.ts'
+import { readItems } from '../request/parameters.ts'
+import type { CreateKey } from './plan.ts'
 import { idempotencyOf, type Planning } from './planning.ts'
 
 /**
@@ -46,25 +45,6 @@ export function planKey(
 function makerOf({ credential, id, tenant }: Caller, hasTenants: boolean): CreateKey['madeBy'] {
   if (credential === 'jwt' || credential === 'own') return { kind: 'subject', id }
   return { kind: hasTenants && tenant === undefined ? 'subject' : 'key', id: credential }
-}
-
-/** Plans the revocation of an API key. */
-export function planRevocation(
-  { caller, catalog, now }: Planning,
-  { resource, id }: { readonly resource: Resource; readonly id: string },
-  { conditions, descendants }: { readonly conditions: Conditions; readonly descendants: boolean },
-): RevokeKey {
-  return {
-    kind: 'revoke-key',
-    resource,
-    id,
-    permitted: permit(catalog, caller, 'delete', resource),
-    descendants,
-    roles: isAdministrator(caller) ? undefined : caller.roles,
-    conditions,
-    caller,
-    now,
-  }
 }
 
 /** The members of the body; `undefined` if one is missing or wrong. */
@@ -117,17 +97,11 @@ function readSubject(value: unknown, issues: Issue[]): string | undefined {
 function readRoles(value: unknown, issues: Issue[]): string[] | undefined {
   const pointer = '/roles'
   if (value === undefined) return undefined
-  if (!Array.isArray(value)) {
-    issues.push(issue('type', { pointer, types: ['array'] }))
-    return undefined
-  }
-  if (value.length > keyBounds.roles) {
-    issues.push(issue('maxItems', { pointer, limit: keyBounds.roles }))
-    return undefined
-  }
+  const items = readItems(value, pointer, { least: 0, most: keyBounds.roles }, issues)
+  if (items === undefined) return undefined
   const before = issues.length
   const places = new Map<string, number>()
-  for (const [index, item] of value.entries()) {
+  for (const [index, item] of items.entries()) {
     const place = { pointer: `${pointer}/${index}` }
     const role = readName(item, place, keyBounds.role, issues)
     if (role === undefined) continue

@@ -10,9 +10,11 @@ import { allOf, type Predicate, type SortTerm } from 'resourced-contract/model/p
 import { type Field, isMapped, type MappedResource, type Resource } from 'resourced-contract/model/resource'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
+import type { Conditions } from '../http/preconditions.ts'
 import { isAdministrator, permit, throughFields, withDeletedParents } from '../policy/permit.ts'
 import type { Input } from '../request/input.ts'
 import { filterRequired, type Selected } from '../request/list-query.ts'
+import { readItems, unsettableMembers } from '../request/parameters.ts'
 import { type HistoryTarget, isHistoryOf, type Target } from '../request/target.ts'
 import { translateTarget } from '../versions/translate-request.ts'
 import { mostRestored, retainedSince } from './check-record.ts'
@@ -29,7 +31,7 @@ import type {
   Update,
   WriteMany,
 } from './plan.ts'
-import { planExport, planExportFile, planJobDeletion } from './plan-export.ts'
+import { jobsOf, planExport, planExportFile } from './plan-export.ts'
 import {
   fieldGrantsOf,
   permittedSelection,
@@ -41,11 +43,11 @@ import {
 } from './plan-grants.ts'
 import { formerState, listedRevisions, planErasure, withDeletedRecords } from './plan-history.ts'
 import { includeOf } from './plan-include.ts'
-import { planKey, planRevocation } from './plan-key.ts'
+import { planKey } from './plan-key.ts'
 import { planSummary } from './plan-summary.ts'
 import { planTransaction } from './plan-transaction.ts'
-import { planDelivery, planWebhook, planWebhookDeletion, planWebhookUpdate } from './plan-webhook.ts'
-import { idempotencyOf, type Planning, unsettableMembers } from './planning.ts'
+import { planDelivery, planWebhook, planWebhookUpdate } from './plan-webhook.ts'
+import { idempotencyOf, type Planning } from './planning.ts'
 
 type ResourceTarget = Extract<Target, { readonly resource: Resource }>
 /** Streams are planned anew for each read. */
@@ -76,7 +78,8 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
   if (input.kind === 'export') return planExport(planning, input)
   if (input.kind === 'transaction') return planTransaction(planning, input, planRequest)
   if (input.kind === 'delete' && target.kind === 'export') {
-    return planJobDeletion(planning, { id: target.id, mustExport: true }, input.conditions)
+    const job = madeRecord(planning, jobsOf(planning), target.id, input.conditions)
+    return { kind: 'delete-job', ...job, mustExport: true }
   }
   if (input.kind === 'document') {
     if (target.kind === 'export-content') return planExportFile(planning, target.id, input.conditions)
@@ -84,12 +87,9 @@ export function planRequest(planning: Planning, target: Target, input: PlannedIn
   }
   if (!('resource' in target)) throw new Error(`No plan for ${target.kind}.`)
   const { resource } = target
-  if (resource.made === 'for-clients') {
-    const plan = planForClient(planning, target, input)
+  if (resource.made !== 'by-clients') {
+    const plan = planMade(planning, target, input)
     if (plan !== undefined) return plan
-  }
-  if (resource.made === 'by-server' && input.kind === 'delete' && target.kind === 'record') {
-    return planJobDeletion(planning, { id: target.id, mustExport: false }, input.conditions)
   }
   return planForResource(planning, target, input)
 }
@@ -105,18 +105,22 @@ function inVersion<P extends object>(plan: P, versionResource: MappedResource): 
   }
 }
 
-/** Plans a change of what the server makes for clients; `undefined`: the request reads. */
-function planForClient(planning: Planning, target: ResourceTarget, input: ResourceInput): Plan | undefined {
+/** Plans a change of what the server makes; `undefined`: the request is planned like others. */
+function planMade(planning: Planning, target: ResourceTarget, input: ResourceInput): Plan | undefined {
   const { resource } = target
+  if (input.kind === 'delete' && target.kind === 'record') {
+    const made = madeRecord(planning, resource, target.id, input.conditions)
+    if (resource.name === 'jobs') return { kind: 'delete-job', ...made, mustExport: false }
+    if (resource.name === 'webhooks') return { kind: 'delete-webhook', ...made }
+    if (resource.name !== 'api-keys') return undefined
+    const roles = isAdministrator(planning.caller) ? undefined : planning.caller.roles
+    return { kind: 'revoke-key', ...made, descendants: input.descendants, roles }
+  }
   switch (resource.name) {
     case 'api-keys':
       if (input.kind === 'create') return planKey(planning, resource, input)
-      if (input.kind === 'delete' && target.kind === 'record') return planRevocation(planning, target, input)
       break
     case 'webhooks': {
-      if (input.kind === 'delete' && target.kind === 'record') {
-        return planWebhookDeletion(planning, target, input.conditions)
-      }
       if (input.kind === 'read-page' || input.kind === 'read-record') break
       const plan = planForResource(planning, target, input)
       if (plan.kind === 'create') return planWebhook(planning, plan)
@@ -127,6 +131,11 @@ function planForClient(planning: Planning, target: ResourceTarget, input: Resour
       if (input.kind === 'create') return planDelivery(planning, resource, input)
   }
   return undefined
+}
+
+/** What plans to delete something that the server makes have in common. */
+function madeRecord({ caller, catalog, now }: Planning, resource: Resource, id: string, conditions: Conditions) {
+  return { resource, id, permitted: permit(catalog, caller, 'delete', resource), conditions, caller, now }
 }
 
 function planForResource(planning: Planning, target: ResourceTarget, input: ResourceInput): Plan {
@@ -413,16 +422,8 @@ export function readBulkIds(body: unknown, most: number): BulkIds {
   const issues = unsettableMembers(body, ['ids', 'dry_run'])
   const { dry_run: isDryRun = false } = body
   if (typeof isDryRun !== 'boolean') issues.push(issue('type', { pointer: '/dry_run', types: ['boolean'] }))
-  const ids: unknown = body['ids']
-  if (!Array.isArray(ids)) {
-    issues.push(issue('ids', { pointer: '/ids' }))
-    return { issues }
-  }
-  if (ids.length === 0) issues.push(issue('minItems', { pointer: '/ids', limit: 1 }))
-  if (ids.length > most) {
-    issues.push(issue('maxItems', { pointer: '/ids', limit: most }))
-    return { issues }
-  }
+  if (!Array.isArray(body['ids'])) issues.push(issue('ids', { pointer: '/ids' }))
+  const ids = Array.isArray(body['ids']) ? (readItems(body['ids'], '/ids', { least: 1, most }, issues) ?? []) : []
   const places = new Map<unknown, number>()
   for (const [index, id] of ids.entries()) {
     const pointer = `/ids/${index}`

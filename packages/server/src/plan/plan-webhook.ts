@@ -1,4 +1,5 @@
-/** Plans to create, change and delete webhooks, and to repeat deliveries (EVT-8, EVT-11). */
+/** Plans to create and change webhooks, and to repeat deliveries (EVT-8, EVT-11). */
+
 import { randomBytes } from 'node:crypto'
 import { webhookSecretPrefix } from 'resourced-contract/model/event'
 import { isObject } from 'resourced-contract/model/plain-copy'
@@ -7,19 +8,11 @@ import { isStorableText } from 'resourced-contract/model/text'
 import { timestamp } from 'resourced-contract/model/time'
 import { fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
-import type { Conditions } from '../http/preconditions.ts'
 import { latestEnd } from '../policy/api-keys.ts'
 import { isAdministrator, permit } from '../policy/permit.ts'
-import type {
-  Create,
-  CreateDelivery,
-  CreateWebhook,
-  DeleteWebhook,
-  Update,
-  UpdateWebhook,
-  WebhookMaker,
-} from './plan.ts'
-import { idempotencyOf, type Planning, unsettableMembers } from './planning.ts'
+import { readText, unsettableMembers } from '../request/parameters.ts'
+import type { Create, CreateDelivery, CreateWebhook, Update, UpdateWebhook, WebhookMaker } from './plan.ts'
+import { idempotencyOf, type Planning } from './planning.ts'
 
 /**
  * Plans a webhook. It reads events as its maker does.
@@ -92,16 +85,6 @@ export function planWebhookUpdate(planning: Planning, update: Update): UpdateWeb
   }
 }
 
-/** Plans the deletion of a webhook. */
-export function planWebhookDeletion(
-  { caller, catalog, now }: Planning,
-  { resource, id }: { readonly resource: Resource; readonly id: string },
-  conditions: Conditions,
-): DeleteWebhook {
-  const permitted = permit(catalog, caller, 'delete', resource)
-  return { kind: 'delete-webhook', resource, id, permitted, conditions, caller, now }
-}
-
 const deliveryMembers = ['webhook_id', 'function', 'event_id']
 
 /**
@@ -145,12 +128,9 @@ function readDeliveryRequest(body: unknown, mayRunFunctions = false): DeliveryRe
   }
   const issues = unsettableMembers(body, deliveryMembers)
   const idOf = (name: string): string => {
-    const value = Object.hasOwn(body, name) ? body[name] : undefined
-    const pointer = `/${name}`
-    if (value === undefined || value === null) issues.push(issue('required', { pointer }))
-    else if (typeof value !== 'string') issues.push(issue('type', { pointer, types: ['string'] }))
-    else if (isStorableText(value)) return value
-    return ''
+    const given = Object.hasOwn(body, name) ? body[name] : undefined
+    const text = readText(given ?? undefined, `/${name}`, issues) ?? ''
+    return isStorableText(text) ? text : ''
   }
   const isToFunction = Object.hasOwn(body, 'function') && !Object.hasOwn(body, 'webhook_id')
   if (isToFunction) {

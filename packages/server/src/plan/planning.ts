@@ -1,13 +1,7 @@
-/**
- * What every plan is made with: the caller, the version and the moment, what makes a POST repeatable, and what is wrong
- * with the members of a body.
- */
+/** What every plan is made with: the caller, the version and the moment; and what makes a POST repeatable. */
 import { hash } from 'node:crypto'
-import { candidates } from 'resourced-contract/model/nearest'
-import { escapeStep } from 'resourced-contract/model/place'
 import { canonicalJson } from 'resourced-contract/model/plain-copy'
 import type { Catalog } from 'resourced-contract/model/resource'
-import { type Issue, issue, unknownMembers } from 'resourced-contract/spec/faults'
 import type { Preferred } from '../http/preferences.ts'
 import type { Caller } from '../policy/caller.ts'
 import type { Idempotency } from './plan.ts'
@@ -50,11 +44,4 @@ export function idempotencyOf(
     fingerprint: hash('sha256', body === undefined ? '' : canonicalJson(body), 'base64url'),
     preferred,
   }
-}
-
-/** An issue for each member of a body that is none of the known ones. */
-export function unsettableMembers(body: object, known: readonly string[]): Issue[] {
-  const issueOf = (name: string) =>
-    issue('unsettable', { pointer: `/${escapeStep(name)}`, names: candidates(name, known) })
-  return unknownMembers(body, (name) => known.includes(name), issueOf)
 }

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { canonicalValue } from 'resourced-contract/model/decimal'
 import type { ServerValue } from 'resourced-contract/model/declaration'
 import type { CallerView } from 'resourced-contract/model/declared-functions'
-import { isObject } from 'resourced-contract/model/plain-copy'
+import { isObject, memberAt } from 'resourced-contract/model/plain-copy'
 import type { Draft, Field } from 'resourced-contract/model/resource'
 import { isStorableText } from 'resourced-contract/model/text'
 import { isServer } from '../policy/permit.ts'
@@ -25,7 +25,7 @@ export interface ServerSources {
 export function serverValue(field: Field, wanted: ServerValue | undefined, { caller, at }: ServerSources): unknown {
   if (wanted === undefined) return undefined
   if ('now' in wanted) return field.format === 'date' ? at.slice(0, 10) : at
-  const found = attributeOf(caller, wanted.caller)
+  const found = memberAt(caller, wanted.caller.split('.'))
   if (found === undefined || found === null || !isStorable(found) || field.validate(found).length > 0) return undefined
   return canonicalValue(field, found)
 }
@@ -36,16 +36,6 @@ function isStorable(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value !== 'object' || value === null) return true
   return Object.entries(value).every(([name, each]) => isStorableText(name) && isStorable(each))
-}
-
-/** An attribute of the caller: `id`, `roles` or `claims.NAME`. */
-function attributeOf(caller: CallerView, path: string): unknown {
-  let found: unknown = caller
-  for (const name of path.split('.')) {
-    found =
-      typeof found === 'object' && found !== null && Object.hasOwn(found, name) ? Reflect.get(found, name) : undefined
-  }
-  return found
 }
 
 /** Whether the server alone decides about a field of a new record, so that a draft without a value is complete. */

@@ -5,7 +5,7 @@
 
 import { hash } from 'node:crypto'
 import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
-import { deepFreeze } from 'resourced-contract/model/plain-copy'
+import { deepFreeze, memberAt } from 'resourced-contract/model/plain-copy'
 import { Fault } from 'resourced-contract/spec/faults'
 import type { Verified, VerifyToken } from './authenticate.ts'
 import { type Caller, endOf, isCallerId, type TokenRefusal } from './caller.ts'
@@ -115,10 +115,10 @@ type Claims = Readonly<Record<string, unknown>>
  * @param rolesClaim the claim with the roles
  */
 export function callerOfClaims(claims: Claims, rolesClaim: string): Caller | undefined {
-  const id = own(claims, 'sub')
+  const id = memberAt(claims, ['sub'])
   if (typeof id !== 'string' || !isCallerId(id)) return undefined
   // Without `exp` the credential ends at once, and keys created with it too.
-  const expiresAt = endOf(Math.floor(Number(own(claims, 'exp') ?? 0) * 1_000))
+  const expiresAt = endOf(Math.floor(Number(memberAt(claims, ['exp']) ?? 0) * 1_000))
   return deepFreeze({ id, roles: rolesOf(claims, rolesClaim), claims, credential: 'jwt', expiresAt })
 }
 
@@ -128,15 +128,9 @@ export function callerOfClaims(claims: Claims, rolesClaim: string): Caller | und
  */
 export function rolesOf(claims: Claims, claim: string): string[] {
   const path = Object.hasOwn(claims, claim) ? [claim] : claim.split('.')
-  const found = path.reduce(own, claims)
+  const found = memberAt(claims, path)
   if (typeof found === 'string') return found.split(' ').filter((role) => role !== '')
   return Array.isArray(found) ? found.filter((role) => typeof role === 'string') : []
-}
-
-function own(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : undefined
 }
 
 /** How long a verified token is cached, in milliseconds: then its key must still exist. */

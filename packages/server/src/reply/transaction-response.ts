@@ -26,7 +26,7 @@ export function transactionResponse(
   if (outcome.kind === 'transacted') {
     const results = outcome.results.map((made, index) => {
       const operation = planAt(plan, index)
-      return resultText(respond(operation, outcomeIn(operation, made)))
+      return resultText(respond(operation, outcomeFromStored(operation.versionResource, made)))
     })
     const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
     return { status: 200, headers, body: `{"results":[${results.join(',\n')}]}\n` }
@@ -48,11 +48,6 @@ export function transactionResponse(
 
 function planAt({ operations }: TransactionPlan, index: number): OperationPlan {
   return operations[index]?.plan as OperationPlan
-}
-
-/** An outcome in terms of the version of the client. */
-function outcomeIn({ versionResource }: OperationPlan, made: Outcome): Outcome {
-  return versionResource === undefined ? made : outcomeFromStored(versionResource, made)
 }
 
 /** A response as a member of `results`. The representation of a record is passed on as text. */

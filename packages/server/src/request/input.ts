@@ -225,13 +225,16 @@ function readDeletion(
   conditions: Conditions,
   catalog: IncludeCatalog,
 ): Input {
-  if (isHistoryOf(target)) return { kind: 'erase', ...readErasure(parameters), conditions }
+  if (isHistoryOf(target)) {
+    return { kind: 'erase', includeDeleted: readOnlyBoolean(deletedParameter, parameters), conditions }
+  }
   if (target.kind === 'collection') {
     const selected = readMatchFilter(target.resource, parameters, catalog, 'deleted')
     return { kind: 'delete-matching', selected, conditions }
   }
   if (target.kind === 'record' && target.resource.name === 'api-keys') {
-    return { kind: 'delete', conditions, descendants: readDescendants(parameters) }
+    // Revokes the keys made with the key too (AUT-10).
+    return { kind: 'delete', conditions, descendants: readOnlyBoolean('descendants', parameters) }
   }
   refuseParameters(parameters)
   return { kind: 'delete', conditions, descendants: false }
@@ -278,14 +281,6 @@ function readRecordQuery(
 
 const deletedParameter = 'include_deleted'
 
-/** @throws Fault INVALID_QUERY */
-function readErasure(parameters: readonly Parameter[]): { readonly includeDeleted: boolean } {
-  const issues: Issue[] = []
-  const includeDeleted = readBoolean(deletedParameter, readOnly(deletedParameter, parameters, issues), issues)
-  if (issues.length > 0) throw invalidQuery(issues)
-  return { includeDeleted }
-}
-
 /**
  * Reads `Accept-Datetime` (RFC 7089), which only resources with a history follow.
  *
@@ -314,16 +309,15 @@ function refuseDatetime(resource: Resource, headers: HttpRequest['headers']): vo
 }
 
 /**
- * Reads the parameters of a revocation: `descendants=true` revokes the keys made with the key too (AUT-10).
+ * Reads the one parameter that an address takes, which is `true` or `false`.
  *
  * @throws Fault INVALID_QUERY
  */
-function readDescendants(parameters: readonly Parameter[]): boolean {
+function readOnlyBoolean(only: string, parameters: readonly Parameter[]): boolean {
   const issues: Issue[] = []
-  const text = readOnly('descendants', parameters, issues)
-  const descendants = readBoolean('descendants', text, issues)
-  if (issues.length > 0) throw fault('INVALID_QUERY', { errors: issues })
-  return descendants
+  const value = readBoolean(only, readOnly(only, parameters, issues), issues)
+  if (issues.length > 0) throw invalidQuery(issues)
+  return value
 }
 
 /** Reads the one parameter that an address takes. */

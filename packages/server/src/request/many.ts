@@ -7,7 +7,7 @@ import type { Field, Resource } from 'resourced-contract/model/resource'
 import { uniqueKeysOf } from 'resourced-contract/model/resource'
 import { type Issue, issue } from 'resourced-contract/spec/faults'
 import { isUnstorable, jsonNumber, unstorable } from './filters.ts'
-import { invalidQuery, type Parameter } from './parameters.ts'
+import { invalidQuery, type Parameter, readItems } from './parameters.ts'
 
 /** The records of a request, and how they are found. */
 export interface Many {
@@ -22,14 +22,8 @@ export interface Many {
 
 /** Reads an array of new records, or of changes that name their ids. */
 export function readArray(body: unknown, most: number): Many {
-  if (!Array.isArray(body)) return refused(issue('type', { pointer: '', types: ['array'] }))
-  if (body.length === 0) return refused(issue('minItems', { pointer: '', limit: 1 }))
-  if (body.length > most) return refused(issue('maxItems', { pointer: '', limit: most }))
-  return { bodies: body, isSingle: false, issues: [] }
-}
-
-function refused(found: Issue): Many {
-  return { bodies: [], isSingle: false, issues: [found] }
+  const issues: Issue[] = []
+  return { bodies: readItems(body, '', { least: 1, most }, issues) ?? [], isSingle: false, issues }
 }
 
 /**

@@ -3,14 +3,13 @@
  * ids of new records are chosen here, so that every address is known before the transaction begins.
  */
 
-import { candidates } from 'resourced-contract/model/nearest'
-import { escapeStep } from 'resourced-contract/model/place'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import { Fault, fault, type Issue, issue, movedTo } from 'resourced-contract/spec/faults'
 import { transactionLimits } from 'resourced-contract/spec/limits'
 import { uuidv7 } from 'uuidv7'
 import { type Conditions, readConditions } from '../http/preconditions.ts'
+import { readItems, readText, unsettableMembers } from './parameters.ts'
 import { type Reference, referenceOf, replaceReferences } from './references.ts'
 import { findTarget, methodsOf, type Target } from './target.ts'
 
@@ -71,23 +70,13 @@ function listOf(body: unknown, issues: Issue[]): readonly unknown[] {
     issues.push(issue('object', { pointer: '' }))
     return []
   }
-  unknownMembers(body, ['operations'], '', issues)
+  issues.push(...unsettableMembers(body, ['operations']))
   const { operations } = body
   const pointer = '/operations'
-  if (operations === undefined) issues.push(issue('required', { pointer }))
-  else if (!Array.isArray(operations)) issues.push(issue('type', { pointer, types: ['array'] }))
-  else if (operations.length === 0) issues.push(issue('minItems', { pointer, limit: 1 }))
-  else if (operations.length > transactionLimits.operations) {
-    issues.push(issue('maxItems', { pointer, limit: transactionLimits.operations }))
-  } else return operations
+  const bounds = { least: 1, most: transactionLimits.operations } as const
+  if (operations !== undefined) return readItems(operations, pointer, bounds, issues) ?? []
+  issues.push(issue('required', { pointer }))
   return []
-}
-
-function unknownMembers(value: object, known: readonly string[], place: string, issues: Issue[]): void {
-  for (const name of Object.keys(value)) {
-    if (known.includes(name)) continue
-    issues.push(issue('unsettable', { pointer: `${place}/${escapeStep(name)}`, names: candidates(name, known) }))
-  }
 }
 
 /** Reads one operation; `undefined`: it is none, and the issues say why. */
@@ -97,10 +86,10 @@ function readOperation(catalog: Catalog, given: unknown, place: string, issues: 
     issues.push(issue('object', { pointer: place }))
     return undefined
   }
-  unknownMembers(given, members, place, issues)
+  issues.push(...unsettableMembers(given, members, place))
   const { body } = given
-  const method = readText(given, 'method', place, issues)
-  const path = readText(given, 'path', place, issues)
+  const method = readText(given['method'], `${place}/method`, issues) ?? ''
+  const path = readText(given['path'], `${place}/path`, issues) ?? ''
   const target = targetOf(catalog, method, path)
   if (issues.length > before) return undefined
   if (target === undefined) {
@@ -118,14 +107,6 @@ function readOperation(catalog: Catalog, given: unknown, place: string, issues: 
   const conditions = readCondition(given, target, place, issues)
   const as = given['as'] === undefined ? undefined : readName(given, place, issues)
   return issues.length > before ? undefined : { method, path, target, body, conditions, as }
-}
-
-function readText(given: Record<string, unknown>, name: string, place: string, issues: Issue[]): string {
-  const value = given[name]
-  const pointer = `${place}/${name}`
-  if (typeof value === 'string') return value
-  issues.push(value === undefined ? issue('required', { pointer }) : issue('type', { pointer, types: ['string'] }))
-  return ''
 }
 
 function targetOf(catalog: Catalog, method: string, path: string): OperationTarget | undefined {
@@ -147,8 +128,8 @@ function readCondition(
   if (given['if_match'] === undefined) return {}
   const pointer = `${place}/if_match`
   if (kind === 'collection') issues.push(issue('uncondition', { pointer }))
-  const text = readText(given, 'if_match', place, issues)
-  if (issues.at(-1)?.pointer === pointer) return {}
+  const text = readText(given['if_match'], pointer, issues)
+  if (kind === 'collection' || text === undefined) return {}
   try {
     return readConditions({ 'if-match': text })
   } catch (error) {
@@ -162,11 +143,12 @@ function readCondition(
 const nameForm = new RegExp(`^[A-Za-z][A-Za-z0-9_]{0,${transactionLimits.name - 1}}$`)
 
 function readName(given: Record<string, unknown>, place: string, issues: Issue[]): string {
-  const name = readText(given, 'as', place, issues)
   const pointer = `${place}/as`
-  if (issues.at(-1)?.pointer === pointer || nameForm.test(name)) return name
-  issues.push(issue('operationName', { pointer, most: transactionLimits.name }))
-  return name
+  const name = readText(given['as'], pointer, issues)
+  if (name !== undefined && !nameForm.test(name)) {
+    issues.push(issue('operationName', { pointer, most: transactionLimits.name }))
+  }
+  return name ?? ''
 }
 
 /** The operations by their names. */

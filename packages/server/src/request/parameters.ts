@@ -1,13 +1,15 @@
 /**
  * The parameters of a query string, those that several addresses take, and the names of fields that one lists:
- * `sort=-due_on,title`, `fields=id,title` (QRY-3, QRY-4).
+ * `sort=-due_on,title`, `fields=id,title` (QRY-3, QRY-4); and the members of bodies that are no records.
  */
 
 import { secretParameters } from 'resourced-contract/model/names'
+import { candidates } from 'resourced-contract/model/nearest'
+import { escapeStep } from 'resourced-contract/model/place'
 import type { SortTerm } from 'resourced-contract/model/predicate'
 import { type Resource, relevance, sortableNames, systemFields } from 'resourced-contract/model/resource'
 import { holdsCredential, isCredential, withoutCredentials } from 'resourced-contract/model/text'
-import { type Fault, fault, type Issue, issue, type Place } from 'resourced-contract/spec/faults'
+import { type Fault, fault, type Issue, issue, type Place, unknownMembers } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { decodeTargetPart } from '../http/message.ts'
 import { pathOf, type Source } from './condition.ts'
@@ -199,4 +201,36 @@ export function isShortList(name: 'sort' | 'fields', text: string, issues: Issue
   if (count <= most) return true
   issues.push(issue('fieldCount', { parameter, most, given: count }))
   return false
+}
+
+/**
+ * An issue for each member of an object that is none of the known ones.
+ *
+ * @param place the JSON Pointer of the object
+ */
+export function unsettableMembers(body: object, known: readonly string[], place = ''): Issue[] {
+  const issueOf = (name: string) =>
+    issue('unsettable', { pointer: `${place}/${escapeStep(name)}`, names: candidates(name, known) })
+  return unknownMembers(body, (name) => known.includes(name), issueOf)
+}
+
+/** Reads a text that must be there; `undefined`: it is none, and the issues say so. */
+export function readText(value: unknown, pointer: string, issues: Issue[]): string | undefined {
+  if (typeof value === 'string') return value
+  issues.push(value === undefined ? issue('required', { pointer }) : issue('type', { pointer, types: ['string'] }))
+  return undefined
+}
+
+/** Reads an array of so many items; `undefined`: it is none, and the issues say so. */
+export function readItems(
+  value: unknown,
+  pointer: string,
+  { least, most }: { readonly least: 0 | 1; readonly most: number },
+  issues: Issue[],
+): readonly unknown[] | undefined {
+  if (!Array.isArray(value)) issues.push(issue('type', { pointer, types: ['array'] }))
+  else if (value.length < least) issues.push(issue('minItems', { pointer, limit: least }))
+  else if (value.length > most) issues.push(issue('maxItems', { pointer, limit: most }))
+  else return value
+  return undefined
 }

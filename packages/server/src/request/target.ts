@@ -302,26 +302,6 @@ export function routeOf(target: Target, basePath: string, root = ''): string {
     }
     case 'record':
       return routesOf(target.resource, basePath).record
-    case 'restore':
-      return `${basePath}/${target.resource.name}/{id}/restore`
-    case 'deletion':
-      return `${basePath}/${target.resource.name}/{id}/deletion`
-    case 'summary':
-      return `${basePath}/${target.resource.name}/summary`
-    case 'bulk-delete':
-      return `${basePath}/${target.resource.name}/bulk-delete`
-    case 'transactions':
-      return `${basePath}/transactions`
-    case 'exports':
-      return `${basePath}/exports`
-    case 'export':
-      return `${basePath}/exports/{id}`
-    case 'export-content':
-      return `${basePath}/exports/{id}/content`
-    case 'openapi':
-      return `${basePath}/openapi.json`
-    case 'caller':
-      return `${basePath}/caller`
     case 'health':
       return `${root}/health/${target.probe}`
     case 'metrics':
@@ -330,8 +310,26 @@ export function routeOf(target: Target, basePath: string, root = ''): string {
       const page = `${target.isVersioned ? basePath : root}/${target.page}`
       return target.file === undefined ? page : `${page}/assets/{name}`
     }
+    default: {
+      const collection = 'resource' in target ? `/${target.resource.name}` : ''
+      return `${basePath}${collection}/${endings[target.kind]}`
+    }
   }
 }
+
+/** How other templates end, after the collection or the version. */
+const endings = {
+  summary: 'summary',
+  restore: '{id}/restore',
+  deletion: '{id}/deletion',
+  'bulk-delete': 'bulk-delete',
+  transactions: 'transactions',
+  exports: 'exports',
+  export: 'exports/{id}',
+  'export-content': 'exports/{id}/content',
+  openapi: 'openapi.json',
+  caller: 'caller',
+} as const
 
 /** The routes that most requests have. */
 interface Routes {

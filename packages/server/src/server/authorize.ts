@@ -8,7 +8,7 @@ import { Fault, fault, issue } from 'resourced-contract/spec/faults'
 import { type Asked, collectionsAskedFor } from '../plan/plan-grants.ts'
 import type { Input } from '../request/input.ts'
 import { actionsOf, isHistoryOf, type Target } from '../request/target.ts'
-import type { Addressed, Authorized } from './stages.ts'
+import type { Accepted, Addressed } from './stages.ts'
 
 type Authorize = NonNullable<InterfaceDeclaration['authorize']>
 type Description = Omit<AuthorizationRequest, 'signal'>
@@ -31,7 +31,7 @@ export async function askAuthorize(addressed: Addressed, authorize: Authorize): 
  *
  * @throws Fault as `askAuthorize`
  */
-export async function askAboutRelated(addressed: Authorized, authorize: Authorize, input: Input): Promise<void> {
+export async function askAboutRelated(addressed: Accepted, authorize: Authorize, input: Input): Promise<void> {
   const { app, caller, target, versionCatalog } = addressed
   if (!('resource' in target)) return
   const selecting = { caller, catalog: app.catalog, versionCatalog }

@@ -3,6 +3,7 @@
  * is closed when nobody has used it for a minute and it has nothing to do, and opened again when somebody asks for it,
  * or when a job, a delivery or the removal of old data is due.
  */
+import { memberAt } from 'resourced-contract/model/plain-copy'
 import type { Catalog } from 'resourced-contract/model/resource'
 import { isTenantName } from 'resourced-contract/model/tenants'
 import { Fault, fault } from 'resourced-contract/spec/faults'
@@ -14,7 +15,7 @@ import type { Storage, TenantEntry, TenantStore } from '../storage/storage.ts'
 import { type DatabaseParts, openParts, type SharedParts } from './database-parts.ts'
 import { maintenanceFault } from './maintenance.ts'
 import type { Observe } from './observe/observe.ts'
-import type { AppServices, Tenants } from './stages.ts'
+import type { AppServices } from './stages.ts'
 import { TenantMaintenance } from './tenant-maintenance.ts'
 import { movingTenant, requireActive, unknownTenant } from './tenants/databases.ts'
 import { KeptOpen, type Lease } from './tenants/kept-open.ts'
@@ -76,7 +77,7 @@ const wakeInterval = 5 * second
 const mostWoken = 4
 
 /** The open tenants of a server. */
-export class OpenTenants implements Tenants {
+export class OpenTenants {
   readonly #options: OpenTenantsOptions
   readonly #settings: NonNullable<Catalog['tenants']>
   readonly #open: KeptOpen<OpenTenant>
@@ -109,11 +110,7 @@ export class OpenTenants implements Tenants {
   /** The tenant that a caller's key or claim names; `undefined`: none, `null`: a claim that is no text. */
   nameOf(caller: Caller): string | null | undefined {
     if (caller.tenant !== undefined) return caller.tenant
-    let found: unknown = caller
-    for (const name of this.#settings.caller.split('.')) {
-      const isHere = typeof found === 'object' && found !== null && Object.hasOwn(found, name)
-      found = isHere ? Reflect.get(found as object, name) : undefined
-    }
+    const found = memberAt(caller, this.#settings.caller.split('.'))
     if (found === undefined || found === null) return undefined
     return typeof found === 'string' ? found : null
   }

@@ -30,7 +30,7 @@ import { finish, problemOf } from './finish-request.ts'
 import { accept, authenticate, countChanges, countRequest, enter, locate, requireAddress } from './gates.ts'
 import { Timing } from './observe/observe.ts'
 import { beginTrace, isTraced } from './observe/tracing.ts'
-import type { Answered, AppServices, Arrived, Authorized, Reached } from './stages.ts'
+import type { Accepted, Answered, AppServices, Arrived, Reached } from './stages.ts'
 import { streamResponse } from './stream-response.ts'
 
 /**
@@ -113,7 +113,7 @@ async function pass(arrived: Arrived, progress: Progress): Promise<HttpResponse>
 }
 
 /** Input, plan, outcome and reply of a request that has passed the gates. */
-async function carryOut(authorized: Authorized, progress: Progress): Promise<HttpResponse> {
+async function carryOut(authorized: Accepted, progress: Progress): Promise<HttpResponse> {
   const { app, request, target, timing, choice, form } = authorized
   const { version, query } = choice
   const { preferred, applied } = preferencesOf(request, target)
@@ -174,7 +174,7 @@ async function carryOut(authorized: Authorized, progress: Progress): Promise<Htt
 const changesNothing: ReadonlySet<Plan['kind']> = new Set(['read-record', 'read-page', 'read-summary'] as const)
 
 /** The caller and what the caller may do (AUT-11). */
-function callerResponse({ app, caller, versionCatalog }: Authorized): HttpResponse {
+function callerResponse({ app, caller, versionCatalog }: Accepted): HttpResponse {
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'private, no-cache', Vary: 'Accept' }
   return { status: 200, headers, body: `${JSON.stringify(describeCaller(app.catalog, versionCatalog, caller))}\n` }
 }
@@ -184,7 +184,7 @@ function callerResponse({ app, caller, versionCatalog }: Authorized): HttpRespon
  *
  * @throws Fault FORBIDDEN unless the caller is an administrator
  */
-async function metricsResponse({ app, caller }: Authorized): Promise<HttpResponse> {
+async function metricsResponse({ app, caller }: Accepted): Promise<HttpResponse> {
   // With tenants, administrators are of a tenant, and only operators get here.
   if (app.tenants === undefined && !isAdministrator(caller))
     throw fault('FORBIDDEN', { detail: 'Only administrators may read the metrics.' })
@@ -193,7 +193,7 @@ async function metricsResponse({ app, caller }: Authorized): Promise<HttpRespons
 }
 
 /** Runs a plan. Errors are logged, so values of `writeOnly` fields are taken out of them (SEC-3). */
-function run({ app: { storage }, account, request }: Authorized, plan: Plan): Promise<Outcome> {
+function run({ app: { storage }, account, request }: Accepted, plan: Plan): Promise<Outcome> {
   const running = storage.run(plan, { callerId: account, abandoned: request.abandoned })
   if (changesNothing.has(plan.kind)) return running
   return running.catch((error: unknown) => {
@@ -215,7 +215,7 @@ async function fromNow({ events }: Storage, plan: CreateWebhook): Promise<Create
 }
 
 /** The effects of a change on other parts of the server. */
-async function followUp({ app, requestId }: Authorized, plan: Plan, { kind }: Outcome): Promise<void> {
+async function followUp({ app, requestId }: Accepted, plan: Plan, { kind }: Outcome): Promise<void> {
   app.streams?.wake()
   if (kind === 'accepted') app.runner.wake()
   if (kind !== 'deleted') return

@@ -19,10 +19,10 @@ import type { Documents } from './documents.ts'
 import type { MaintenanceWatch } from './maintenance.ts'
 import type { Observe, Timing } from './observe/observe.ts'
 import type { RequestSpan } from './observe/request-span.ts'
+import type { OpenTenants } from './open-tenants.ts'
 import type { AnswerPage } from './pages/page-server.ts'
 import type { RateDecision, RateLimiter } from './rates/rate-limiter.ts'
 import type { EventStreams } from './streams/event-streams.ts'
-import type { Lease } from './tenants/kept-open.ts'
 
 /** The request was received. */
 export interface Arrived {
@@ -93,38 +93,22 @@ export interface Addressed extends Entered {
   readonly target: AddressTarget
 }
 
-/** The client accepts a form in which the address is represented. */
+/**
+ * The client accepts a form in which the address is represented. Then the function `authorize` of the declaration
+ * decides (AUT-12), and access rules when the request is planned (CON-6).
+ */
 export interface Accepted extends Addressed {
   /** A stream of events, links to the states of a record, or the usual representation. */
   readonly form: 'stream' | 'links' | 'usual'
 }
 
-/**
- * The function `authorize` of the declaration lets the request pass (AUT-12). Access rules are decided later, when the
- * request is planned (CON-6).
- */
-export type Authorized = Accepted
-
 /** The last stage of a request that may have ended at any gate. */
-export type Reached = Arrived & Partial<Authorized>
+export type Reached = Arrived & Partial<Accepted>
 
 /** A request with its response: all that observers need. */
 export interface Answered {
   readonly reached: Reached
   readonly response: HttpResponse
-}
-
-/** The tenants of an application. */
-export interface Tenants {
-  /** The tenant that a caller's key or claim names; `undefined`: none, `null`: a claim that is no text. */
-  nameOf(caller: Caller): string | null | undefined
-  /**
-   * The application of a tenant, in use until the lease ends.
-   *
-   * @param changes whether the request changes something, which may create the tenant
-   * @throws Fault UNKNOWN_TENANT, TENANT_MIGRATING, or MAINTENANCE for a change
-   */
-  enter(name: string, changes: boolean): Promise<Lease<AppServices>>
 }
 
 /** The tenant that an application serves. */
@@ -139,7 +123,7 @@ export interface OwnTenant {
 /** What all requests of an application share; with tenants, all requests of one tenant. */
 export interface AppServices {
   /** The tenants that it serves beside its own database, that of operators; `undefined`: none, or it is one. */
-  readonly tenants: Tenants | undefined
+  readonly tenants: Pick<OpenTenants, 'nameOf' | 'enter'> | undefined
   /** The tenant that it is; `undefined`: it is none. */
   readonly tenant: OwnTenant | undefined
   /** The catalog of the current version, in whose terms records are stored. */

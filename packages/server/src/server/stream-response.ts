@@ -8,7 +8,7 @@ import { planEvents } from '../plan/plan-events.ts'
 import { selectionOf } from '../plan/plan-grants.ts'
 import type { Caller } from '../policy/caller.ts'
 import type { Selected } from '../request/list-query.ts'
-import type { Authorized } from './stages.ts'
+import type { Accepted } from './stages.ts'
 import type { StreamRequest } from './streams/event-stream.ts'
 
 /** What a request asks of a stream. */
@@ -24,7 +24,7 @@ interface Asked {
  * @throws StorageFault
  */
 export async function streamResponse(
-  { account, app, caller, choice, givenCaller, request, versionCatalog }: Authorized,
+  { account, app, caller, choice, givenCaller, request, versionCatalog }: Accepted,
   { selected, lastEventId }: Asked,
 ): Promise<HttpResponse> {
   const { catalog, streams } = app

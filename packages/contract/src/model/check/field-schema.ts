@@ -21,7 +21,7 @@ import {
 import { isFieldWord, type Schema } from '../field.ts'
 import { nearest, suggest } from '../nearest.ts'
 import { isObject } from '../plain-copy.ts'
-import { ajv, compileInteger, compileReference, compileSchema, type ValidateValue } from '../schema.ts'
+import { ajv, compileField, type ValidateValue } from '../schema.ts'
 import { types } from '../schema-keywords.ts'
 import { parts } from '../structure/declaration-schema.ts'
 import type { Node } from '../structure-node.ts'
@@ -134,8 +134,7 @@ function compile({ name, part, declared, shape }: FieldView): ValidateValue | un
     return undefined
   }
   try {
-    if (typeof declared.reference === 'string') return compileReference(name, shape.schema, declared.reference)
-    return shape.type === 'integer' ? compileInteger(name, shape.schema) : compileSchema(name, shape.schema)
+    return compileField(name, shape, typeof declared.reference === 'string' ? declared.reference : undefined)
   } catch (error) {
     reportCompilation(part, error instanceof Error ? error.message : String(error))
     return undefined

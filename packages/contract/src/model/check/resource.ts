@@ -31,7 +31,7 @@ export function checkResource(resource: ResourceView, resources: ResourceViews):
   part.key('prepare').synchronous()
   checkEventFunctions(resource)
   checkHistory(resource)
-  checkFieldAccess(resource, resources, checkAccessRules)
+  checkFieldAccess(resource, resources)
   checkRules(resource, resources)
   return dependencies
 }
@@ -369,14 +369,8 @@ function checkUnless(unless: Part, resource: ResourceView, resources: ResourceVi
   } else if (judged !== undefined && !both) checkCondition(where, { resource: judged, record: resource })
 }
 
-/** Checks one rule or several of a resource. */
-type CheckRules = (
-  rules: Part,
-  options: { readonly resource: ResourceView; readonly resources: ResourceViews; readonly remedy: string },
-) => unknown
-
 /** Checks `access.fields`. */
-function checkFieldAccess(resource: ResourceView, resources: ResourceViews, checkRules: CheckRules): void {
+function checkFieldAccess(resource: ResourceView, resources: ResourceViews): void {
   for (const [name, part] of resource.part.key('access').key('fields').entries()) {
     const field = resource.field.get(name)
     if (field === undefined) {
@@ -389,7 +383,7 @@ function checkFieldAccess(resource: ResourceView, resources: ResourceViews, chec
       part.report('says nothing', 'Write read, write, or both, such as { read: "role:hr" }.')
     }
     const remedy = 'Write "nobody", or leave it out: then it follows the permission for the record.'
-    for (const rules of [read, write]) if (!rules.isAbsent) checkRules(rules, { resource, resources, remedy })
+    for (const rules of [read, write]) if (!rules.isAbsent) checkAccessRules(rules, { resource, resources, remedy })
     checkRead(read, field)
     checkWrite(write, field, resource)
   }

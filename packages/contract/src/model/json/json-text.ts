@@ -1,4 +1,5 @@
 /** The JSON text of values, as databases hold it and responses show it. */
+import { remembered } from '../plain-copy.ts'
 
 // Part of ECMAScript 2026; TypeScript has no type for it yet.
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
@@ -12,7 +13,7 @@ export function numberText(value: number): string {
 }
 
 // An update measures the value of a field before it is stored, and both need the text.
-const known = new WeakMap<object, string>()
+const textOfObject = remembered((value: object) => textOf(value))
 
 /**
  * The text of a JSON value, with numbers written by `numberText`, so that a client may send it back unchanged (MET-3).
@@ -20,13 +21,7 @@ const known = new WeakMap<object, string>()
  * @param value never changed afterwards
  */
 export function jsonText(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return textOf(value)
-  let text = known.get(value)
-  if (text === undefined) {
-    text = textOf(value)
-    known.set(value, text)
-  }
-  return text
+  return typeof value === 'object' && value !== null ? textOfObject(value) : textOf(value)
 }
 
 function textOf(value: unknown): string {

@@ -1,6 +1,7 @@
 /** Rate limits: which requests pass (LIM-1), and the header fields that report it (LIM-2). */
 
 import { isIPv6 } from 'node:net'
+import { groupsOf, plainAddress } from 'resourced-contract/model/address-policy'
 import { type CountedAction, countedActions } from 'resourced-contract/model/declaration'
 import { type Catalog, storedResource } from 'resourced-contract/model/resource'
 import { type Fault, fault } from 'resourced-contract/spec/faults'
@@ -221,19 +222,10 @@ function secondsText(seconds: number): string {
  */
 export function networkOf(address: string): string {
   const [plain = ''] = address.split('%')
-  if (!isIPv6(plain)) return address
-  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain) ?? []
-  if (mapped !== undefined) return mapped
-  const [before = '', after] = plain.split('::')
-  const first = before === '' ? [] : before.split(':')
-  const last = after === undefined || after === '' ? [] : after.split(':')
-  // An IPv4 address at the end replaces two groups.
-  const length = first.length + last.length + (plain.includes('.') ? 1 : 0)
-  const groups = [...first, ...Array<string>(after === undefined ? 0 : 8 - length).fill('0'), ...last]
-  return `${groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`
+  const known = plainAddress(plain) ?? address
+  if (!isIPv6(known)) return known
+  const half = groupsOf(plain).slice(0, 4)
+  return `${half.map((group) => group.toString(16)).join(':')}::/64`
 }
 
 /** How rates are limited. */
