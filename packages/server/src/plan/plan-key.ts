@@ -8,7 +8,7 @@ import { type Resource, systemFields } from 'resourced-contract/model/resource'
 import { instantKey, timestamp } from 'resourced-contract/model/time'
 import { fault, type Issue, issue, type Place, unknownMembers } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
-import { type Claims, grantKey, hashOfKey, hintOfKey, newKey, readClaims } from '../policy/api-keys.ts'
+import { grantKey, hashOfKey, hintOfKey, type KeyWish, newKey, readClaims } from '../policy/api-keys.ts'
 import type { Caller } from '../policy/caller.ts'
 import { readItems } from '../request/parameters.ts'
 import type { CreateKey } from './plan.ts'
@@ -48,12 +48,7 @@ function makerOf({ credential, id, tenant }: Caller, hasTenants: boolean): Creat
 }
 
 /** The members of the body; `undefined` if one is missing or wrong. */
-export interface KeyRequest {
-  readonly subject: string | undefined
-  readonly roles: readonly string[] | undefined
-  readonly claims: Claims | undefined
-  /** In the interface's form of timestamps. */
-  readonly expires_at: string | undefined
+export interface KeyRequest extends KeyWish {
   /** Everything that is wrong. */
   readonly issues: readonly Issue[]
 }

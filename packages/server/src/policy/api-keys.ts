@@ -64,6 +64,7 @@ export interface KeyWish {
   readonly subject: string | undefined
   readonly roles: readonly string[] | undefined
   readonly claims: Claims | undefined
+  /** In the interface's form of timestamps. */
   readonly expires_at: string | undefined
 }
 

@@ -191,14 +191,6 @@ export function conditionText(condition: Condition, zone: string): string {
   return canonicalJson([condition, zone])
 }
 
-/** Whether a condition without mistakes compares anything: others hold for every record, or for none. */
-export function hasComparison(condition: Condition): boolean {
-  return Object.entries(condition).some(([word, value]) => {
-    if (word === 'not') return hasComparison(value as Condition)
-    return (word !== 'and' && word !== 'or') || (value as readonly Condition[]).some(hasComparison)
-  })
-}
-
 /** Whether a text in a condition is a day. */
 export function holdsDay(condition: unknown): boolean {
   if (typeof condition === 'string') return isDay(condition)

@@ -3,6 +3,7 @@
  * PAG), and the filters of a deletion. Mistakes are added to `issues`, so that one response names them all.
  */
 
+import { conditionFields } from 'resourced-contract/model/access-rules'
 import { controlParameters } from 'resourced-contract/model/names'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import type { Predicate, SortTerm } from 'resourced-contract/model/predicate'
@@ -12,7 +13,7 @@ import { words } from 'resourced-contract/model/text'
 import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { queryLimits } from 'resourced-contract/spec/limits'
 import { translatePredicate, translateSort } from '../versions/translate-request.ts'
-import { type AskedCondition, type GivenCondition, hasComparison } from './condition.ts'
+import type { AskedCondition, GivenCondition } from './condition.ts'
 import { isUnstorable, readFilters, unstorable } from './filters.ts'
 import { type IncludeCatalog, type IncludedPath, isOfInclude, readInclude } from './include.ts'
 import {
@@ -206,7 +207,8 @@ export function readMatchFilter(
   }
   const { filter, related, where } = readFilters({ resource, catalog }, filters, { condition: given }, issues)
   if (issues.length > 0) throw invalidQuery(issues)
-  const hasFilter = filters.length > 0 || (where !== undefined && hasComparison(where.condition))
+  // A condition that compares nothing holds for every record, or for none.
+  const hasFilter = filters.length > 0 || (where !== undefined && conditionFields(where.condition).length > 0)
   if (!hasFilter) throw filterRequired(done)
   return { ...storedQuery(catalog, resource, filter), related, where }
 }
