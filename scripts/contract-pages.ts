@@ -26,7 +26,7 @@ For client authors, and for everyone who cites or tests a rule. After looking a 
 binding the rule is for other servers. [The HTTP interface](http-interface.md) explains the same with examples.
 
 A rule number is permanent: tests, error codes, the [checker](checker.md) and commits cite it. Tests in
-\`test/scenarios/\` prove each rule, unless it is marked as *planned*.
+\`test/scenarios/\` prove each rule.
 
 The level is *must* if the specification of resource-oriented interfaces demands the rule, and *should* if the
 specification leaves the point open and this is our decision. It is *may* if the rule goes beyond the specification, and
@@ -35,10 +35,9 @@ specification leaves the point open and this is our decision. It is *may* if the
 ${sections.join('\n')}`
 }
 
-function ruleRow({ id, level, mark, isPlanned, sentence }: Rule): string {
+function ruleRow({ id, level, mark, sentence }: Rule): string {
   const source = level === 'may' && mark === 'specification' ? ' (specification)' : ''
-  const state = isPlanned ? ', *planned*' : ''
-  return `| <a id="${id.toLowerCase()}"></a>${id} | ${level}${source}${state} | ${cell(sentence)} |`
+  return `| <a id="${id.toLowerCase()}"></a>${id} | ${level}${source} | ${cell(sentence)} |`
 }
 
 /** `docs/reference/error-codes.md`: every error code with its status, its meaning, and what to do. */

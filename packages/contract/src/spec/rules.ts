@@ -6,7 +6,6 @@ import { collectionRules } from './rules/collections.ts'
 import { conditionRules } from './rules/conditions.ts'
 import { deletionRules } from './rules/deletion.ts'
 import { eventRules } from './rules/events.ts'
-import { historyRules } from './rules/history.ts'
 import { operationRules } from './rules/operation.ts'
 import { relatedRules } from './rules/related.ts'
 import { resourceRules } from './rules/resources.ts'
@@ -23,7 +22,6 @@ export const ruleSections: readonly RuleSection[] = [
   ...deletionRules,
   ...accessRules,
   ...eventRules,
-  ...historyRules,
   ...tenantRules,
   ...operationRules,
 ]

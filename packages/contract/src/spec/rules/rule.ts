@@ -15,18 +15,20 @@ type RuleMark =
  */
 export type RuleLevel = 'must' | 'should' | 'may'
 
-/** One rule as its section declares it. */
-interface RuleEntry {
-  /** Permanent: tests, error documentation and commit messages cite it. A number is never reused. */
-  readonly id: `${string}-${number}`
+/** What a rule says. */
+interface RuleText {
   readonly mark: RuleMark
   /** Whether the specification calls the rule optional. */
   readonly isOptional?: true
-  /** Whether the rule is for a later release. A test demands a scenario for every other rule. */
-  readonly isPlanned?: true
   readonly sentence: string
   /** Why clients cannot observe whether a server keeps the rule. The checker has no cases for such a rule. */
-  readonly unobservable?: string
+  readonly unobservable?: string | undefined
+}
+
+/** A rule as its section has it. */
+interface RuleEntry extends RuleText {
+  /** Permanent: tests, error documentation and commit messages cite it. A number is never reused. */
+  readonly id: string
 }
 
 /** A group of rules about one subject. */
@@ -41,4 +43,20 @@ export interface RuleSection {
 export interface Rule extends RuleEntry {
   readonly section: string
   readonly level: RuleLevel
+}
+
+type MakeRule = (sentence: string, unobservable?: string) => RuleText
+
+/** A rule that the specification demands. */
+export const demanded: MakeRule = (sentence, unobservable) => ({ mark: 'specification', sentence, unobservable })
+/** A rule of the specification that it calls optional. */
+export const optional: MakeRule = (...said) => ({ ...demanded(...said), isOptional: true })
+/** Our decision where the specification leaves the point open. */
+export const decided: MakeRule = (...said) => ({ ...demanded(...said), mark: 'decision' })
+/** A rule that goes beyond the specification. */
+export const beyond: MakeRule = (...said) => ({ ...demanded(...said), mark: 'beyond' })
+
+/** A section, with its rules by their numbers. */
+export function section(prefix: string, title: string, rules: Readonly<Record<string, RuleText>>): RuleSection {
+  return { prefix, title, rules: Object.entries(rules).map(([id, rule]) => ({ id, ...rule })) }
 }
