@@ -1,6 +1,5 @@
 /** Scenarios: requests through `respond()`, as named callers, on a database of their own. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { it, type TestContext } from 'node:test'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
@@ -10,7 +9,7 @@ import { fault } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import { openApiDocument } from '../packages/server/src/documents/openapi.ts'
 import type { Cors } from '../packages/server/src/http/cors.ts'
-import { type FileBody, type HttpRequest, type HttpResponse, isFile } from '../packages/server/src/http/message.ts'
+import { type HttpRequest, type HttpResponse, isFile } from '../packages/server/src/http/message.ts'
 import { hashOfKey, hintOfKey, newKey } from '../packages/server/src/policy/api-keys.ts'
 import type { JwtSettings } from '../packages/server/src/policy/jwt-settings.ts'
 import type { AuthenticateOption } from '../packages/server/src/policy/own-credentials.ts'
@@ -20,6 +19,7 @@ import type { ConsoleSettings } from '../packages/server/src/server/pages/consol
 import type { RateOptions } from '../packages/server/src/server/rates/rate-limiter.ts'
 import type { Storage } from '../packages/server/src/storage/storage.ts'
 import { completeVersions, isDeprecated, type Versions } from '../packages/server/src/versions/versions.ts'
+import { bodyText } from './body-text.ts'
 import { newDatabase, type TrialDatabase } from './engine.ts'
 import { type Judge, judgeBy } from './openapi-truth.ts'
 
@@ -152,7 +152,7 @@ export async function trial(
     const asked = request(sent, keys)
     const response = uncompressed(await app.respond(asked))
     judge(asked.method, asked.target, response, now())
-    return received(response)
+    return await received(response)
   }
   return {
     app,
@@ -265,9 +265,9 @@ function uncompressed(response: HttpResponse): HttpResponse {
   return read === undefined || isFile(body) ? response : { ...response, body: read(body as Uint8Array).toString() }
 }
 
-function received(response: HttpResponse): Received {
+async function received(response: HttpResponse): Promise<Received> {
   const { body } = response
-  const text = isFile(body) ? stretchOf(body) : body === undefined ? '' : Buffer.from(body as string).toString()
+  const text = await bodyText(body)
   // Part of a representation need not be JSON by itself; files, pages and metrics need not be JSON at all.
   const isText = /^(?:text\/|application\/link-format)/.test(response.headers['Content-Type'] ?? '')
   const whole = text !== '' && response.status !== 206 && !isFile(body) && !isText
@@ -275,13 +275,6 @@ function received(response: HttpResponse): Received {
     Object.entries(response.headers).map(([name, value]) => [name.toLowerCase(), value]),
   )
   return { status: response.status, headers, text, json: whole ? JSON.parse(text) : undefined }
-}
-
-/** What the edge would send of a file. */
-function stretchOf({ path, start, length }: FileBody): string {
-  return readFileSync(path)
-    .subarray(start, start + length)
-    .toString()
 }
 
 /** What a scenario expects: a status, and whatever else it looks at. */

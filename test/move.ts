@@ -2,13 +2,12 @@
  * An interface on a database of a given address, filled with awkward records, asked the same before and after a move.
  */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import type { HttpRequest } from '../packages/server/src/http/message.ts'
-import { isFile } from '../packages/server/src/http/message.ts'
 import { hashOfKey, hintOfKey, newKey } from '../packages/server/src/policy/api-keys.ts'
 import { type Application, assemble } from '../packages/server/src/server/app.ts'
 import { openStorage } from '../packages/server/src/server/open-database.ts'
 import { completeVersions } from '../packages/server/src/versions/versions.ts'
+import { bodyText } from './body-text.ts'
 import { everythingWithEvents } from './declarations-everything.ts'
 
 const versions = completeVersions(everythingWithEvents)
@@ -64,11 +63,7 @@ export async function serverOn(
       }
       const answer = await app.respond(request)
       const { 'X-Request-Id': requestId = 'none', ...others } = answer.headers as Record<string, string>
-      const text = isFile(answer.body)
-        ? readFileSync(answer.body.path)
-            .subarray(answer.body.start, answer.body.start + answer.body.length)
-            .toString()
-        : String(answer.body ?? '')
+      const text = await bodyText(answer.body)
       return { status: answer.status, headers: others, text: text.replaceAll(requestId, 'ID') }
     },
   }

@@ -1,10 +1,9 @@
 /**
  * Two applications of one declaration, each on an engine of its own, that are asked the same and must answer the same.
  */
-import { readFileSync } from 'node:fs'
 import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { fault } from 'resourced-contract/spec/faults'
-import { type HttpRequest, isFile, type ResponseBody } from '../../packages/server/src/http/message.ts'
+import type { HttpRequest } from '../../packages/server/src/http/message.ts'
 import { hashOfKey, hintOfKey, newKey } from '../../packages/server/src/policy/api-keys.ts'
 import type { AuthenticateOption } from '../../packages/server/src/policy/own-credentials.ts'
 import { type Application, assemble } from '../../packages/server/src/server/app.ts'
@@ -12,6 +11,7 @@ import { openPostgres } from '../../packages/server/src/storage/postgres/storage
 import { openSqlite } from '../../packages/server/src/storage/sqlite/storage.ts'
 import type { Storage } from '../../packages/server/src/storage/storage.ts'
 import { completeVersions, type Versions } from '../../packages/server/src/versions/versions.ts'
+import { bodyText } from '../body-text.ts'
 import { emptyDatabase } from '../postgres/database.ts'
 import { beginIds, uuidv7 } from './ids.ts'
 
@@ -125,7 +125,7 @@ async function answer(app: Application, asked: Asked): Promise<Omit<Answered, 'f
     return { status: 0, headers: {}, body: '' }
   }
   const { status, headers, body } = await app.respond(requestOf(asked))
-  return { status, headers: masked(headers), body: maskedText(textOf(body)) }
+  return { status, headers: masked(headers), body: maskedText(await bodyText(body)) }
 }
 
 function requestOf({ as, method, target, headers, body }: Asked): HttpRequest {
@@ -142,11 +142,6 @@ function requestOf({ as, method, target, headers, body }: Asked): HttpRequest {
       return bytes
     },
   }
-}
-
-function textOf(body: ResponseBody): string {
-  if (isFile(body)) return readFileSync(body.path).toString('utf8', body.start, body.start + body.length)
-  return body === undefined ? '' : Buffer.from(body as string).toString()
 }
 
 // All that chance makes: the number of a request within a server, and the secret of a key.

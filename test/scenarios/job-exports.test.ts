@@ -26,7 +26,8 @@ async function exported({ app, send }: Trial, body: unknown, as = 'root') {
 
 /** The exports of whose files anything is kept, beside the database or in it. */
 async function keptExports({ app, database }: Trial): Promise<unknown[]> {
-  if (app.storage.pieces === undefined) return readdirSync(dirname(app.files.pathOf(nowhere)))
+  const content = app.files.contentOf(nowhere)
+  if ('path' in content) return readdirSync(dirname(content.path))
   return (await database.rows('select distinct job from resourced_pieces')).map(({ job }) => job)
 }
 

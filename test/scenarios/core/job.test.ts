@@ -1,6 +1,5 @@
 /** JOB: background jobs, as clients see them, with several servers on one database. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { it, type TestContext } from 'node:test'
 import { type Application, assemble } from '../../../packages/server/src/server/app.ts'
 import { company, levels } from '../../declarations-company.ts'
@@ -130,8 +129,8 @@ it('JOB-5: one server writes an export, and the other continues it if the first 
   assert.notEqual((await jobAfter(2_999)).status, 'succeeded')
   const { id, status, result } = await jobAfter(1)
   assert.equal(status, 'succeeded')
-  assert.ok(await other.files.has(id, result.bytes, Date.now()))
-  const lines = readFileSync(other.files.pathOf(id), 'utf8').trimEnd().split('\n')
+  assert.ok(await other.files.has(id, result.bytes))
+  const lines = (await send({ path: result.content_url })).text.trimEnd().split('\n')
   assert.equal(lines.length, 2_500)
   assert.deepEqual(lines.slice(0, 100).map((line) => JSON.parse(line)), json.data) // biome-ignore format: a line
   assert.equal(new Set(lines.map((line) => JSON.parse(line).id)).size, 2_500)

@@ -82,13 +82,21 @@ export function pathWithin(basePath: string, path: string): string | undefined {
 export type ResponseHeaders = Record<string, string>
 
 /** A file, or a part of one, as a body. The edge reads it in pieces, as fast as the client receives them. */
-export interface FileBody {
+export type FileBody = {
   readonly kind: 'file'
-  readonly path: string
   /** The position of the first byte, from 0. */
   readonly start: number
   /** The number of bytes. If the file is shorter, the response is aborted. */
   readonly length: number
+} & FileContent
+
+/** A file by its path, or one that is no file of this machine. */
+export type FileContent = { readonly path: string } | StoredFile
+
+/** A reader of the bytes of a file. */
+export interface StoredFile {
+  /** Reads some bytes from a position on; `undefined`: there are none. */
+  read(position: number): Promise<Uint8Array | undefined>
 }
 
 /** A body that is written for as long as its client reads it, such as a stream of events. It has no length. */

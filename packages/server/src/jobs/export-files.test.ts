@@ -63,18 +63,14 @@ test('JOB-6: no file of an export has a name that is not the id of a job', async
   const above = mkdtempSync(join(tmpdir(), 'resourced-names-'))
   context.after(() => rmSync(above, { recursive: true }))
   writeFileSync(join(above, 'outside'), 'kept')
-  const places = [
-    exportsInFolder(join(above, 'exports')),
-    exportsInFolder(undefined),
-    exportsInDatabase({ read: async () => Buffer.from('forged') }),
-  ]
+  const places = [exportsInFolder(join(above, 'exports')), exportsInFolder(undefined)]
   const claimed = { bytes: 0 } as OpenExport
   for (const [index, place] of places.entries()) {
     for (const name of [...hostileNames, job.toUpperCase()]) {
       const named = `${index} ${JSON.stringify(name)}`
-      assert.throws(() => place.pathOf(name), /is not the id of a job/, named)
-      await assert.rejects(place.has(name, 6, 0), /is not the id of a job/, named)
-      if (index < 2) await assert.rejects(place.prepare(name, claimed), /is not the id of a job/, named)
+      assert.throws(() => place.contentOf(name), /is not the id of a job/, named)
+      await assert.rejects(place.has(name, 6), /is not the id of a job/, named)
+      await assert.rejects(place.prepare(name, claimed), /is not the id of a job/, named)
       // A job whose file cannot be named can still fail.
       await place.drop(name)
     }
@@ -92,4 +88,18 @@ test('JOB-6: a sweep removes the expired files of exports, and nothing else in t
   }
   await exportsInFolder(folder).sweep(Date.now())
   assert.deepEqual(readdirSync(folder), ['notes.txt'])
+})
+
+test('JOB-6: a file in the database is there with its last byte, and read from any byte on', async () => {
+  const asked: number[] = []
+  const { has, contentOf } = exportsInDatabase({
+    async read(_, start) {
+      asked.push(start)
+      return start < 6 ? Buffer.from('a file').subarray(start) : undefined
+    },
+  })
+  assert.deepEqual([await has(job, 6), await has(job, 7), await has(job, 0)], [true, false, true])
+  const content = contentOf(job)
+  assert.equal(String('read' in content && (await content.read(2))), 'file')
+  assert.deepEqual(asked, [5, 6, 2])
 })

@@ -5,12 +5,12 @@
  * In a folder: the database has the valid length of each file. Bytes are written and synced first, and counted then.
  * After a crash the bytes beyond the valid length are cut off and written again.
  *
- * In the database: one server writes the pieces of a file, and any server can send it. A server that is asked for a
- * file first copies the pieces into a local file, once: no connection to the database waits for a slow client.
+ * In the database: one server writes the pieces of a file, and any server can send it. Each piece is read when the
+ * client has got the one before: no connection to the database waits for a slow client.
  */
 
-import { constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { type FileHandle, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { constants, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { type FileHandle, open, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { accessDigest } from 'resourced-contract/model/access-digest'
@@ -28,7 +28,7 @@ import { convertedTexts, exportFileName, exportHead, exportsKept, exportTail } f
 import { processMark, removeLeftovers } from '../storage/leftovers.ts'
 import type { ExportPiece, ExportRoom, JobStep, OpenExport, PieceStore, Storage } from '../storage/storage.ts'
 
-export interface ExportFiles extends Pick<ExportPlace, 'pathOf' | 'has' | 'sweep' | 'drop' | 'close'> {
+export interface ExportFiles extends Pick<ExportPlace, 'contentOf' | 'has' | 'sweep' | 'drop' | 'close'> {
   /**
    * Writes the next piece of an export.
    *
@@ -50,7 +50,7 @@ export function exportFiles({ catalog, storage, server }: ExportFilesOptions): E
   const { jobs, pieces, exportsFolder } = storage
   const place = pieces === undefined ? exportsInFolder(exportsFolder) : exportsInDatabase(pieces)
   return {
-    pathOf: place.pathOf,
+    contentOf: place.contentOf,
     has: place.has,
     sweep: place.sweep,
     drop: place.drop,
@@ -130,6 +130,9 @@ function textOf(resource: Resource, { fields, format, count }: OpenExport, { tex
   return Buffer.from(convertedTexts(resource, Buffer.from(text).toString(), options))
 }
 
+/** A file by its path, or a reader of its bytes from a position on. */
+type ExportContent = { readonly path: string } | { read(position: number): Promise<Uint8Array | undefined> }
+
 /** Where export files are kept: in a folder, or in the database. */
 interface ExportPlace {
   /** Prepares to continue a file. `false`: bytes are missing, and the export must begin again. */
@@ -142,16 +145,10 @@ interface ExportPlace {
   write(job: string, claimed: OpenExport, parts: readonly Uint8Array[]): Promise<Uint8Array | undefined>
   /** Stops writing a file in this process. */
   leave(job: string): Promise<void>
-  /** The path of a file on this server, after `has` returned `true`. */
-  pathOf(job: string): string
-  /**
-   * Makes sure that the file is on this server.
-   *
-   * @param bytes the length of the file
-   * @param now milliseconds since 1970
-   * @returns `false` if the file is gone, or on another server
-   */
-  has(job: string, bytes: number, now: number): Promise<boolean>
+  /** Where the file is read, after `has` returned `true`. */
+  contentOf(job: string): ExportContent
+  /** Whether this server can send the file, which has so many bytes. */
+  has(job: string, length: number): Promise<boolean>
   /** Removes expired files of this server. */
   sweep(now: number): Promise<void>
   /** Removes the file of a failed export. */
@@ -204,7 +201,7 @@ export function exportsInFolder(kept: string | undefined, measure?: Measure): Ex
   const handles = new Map<string, FileHandle>()
   let folder: string | undefined
   const folderOf = () => {
-    folder ??= kept ?? temporaryFolder(filesPrefix)
+    folder ??= kept ?? mkdtempSync(join(tmpdir(), `${filesPrefix}${processMark()}-`))
     // Other users of the machine must not read exported data.
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     return folder
@@ -218,7 +215,7 @@ export function exportsInFolder(kept: string | undefined, measure?: Measure): Ex
   }
 
   return {
-    pathOf,
+    contentOf: (job) => ({ path: pathOf(job) }),
     leave,
     async prepare(job, { bytes }) {
       if (handles.has(job)) return true
@@ -245,10 +242,11 @@ export function exportsInFolder(kept: string | undefined, measure?: Measure): Ex
       return undefined
     },
     async has(job) {
-      return await isThere(pathOf(job))
+      return existsSync(pathOf(job))
     },
     async sweep(now) {
-      if (kept === undefined) return await removeTemporary()
+      // Folders that killed servers left behind.
+      if (kept === undefined) return await removeLeftovers(tmpdir(), (name) => name.startsWith(filesPrefix))
       for (const name of await readdir(kept).catch(() => [])) {
         const path = join(kept, name)
         const { mtimeMs } = await stat(path)
@@ -273,124 +271,19 @@ function asFullDisk(error: NodeJS.ErrnoException): never {
   throw noRoom('The disk is full.', error)
 }
 
-/** How long a copy is kept after the last request for it, in milliseconds. */
-const copiesKept = 3_600_000
-
 const filesPrefix = 'resourced-exports-'
-const copiesPrefix = 'resourced-export-copies-'
 
-/** Creates a folder of this process for temporary files. */
-function temporaryFolder(prefix: string): string {
-  return mkdtempSync(join(tmpdir(), `${prefix}${processMark()}-`))
-}
-
-/** Removes the folders that killed servers left behind. */
-function removeTemporary(): Promise<void> {
-  return removeLeftovers(tmpdir(), (name) => name.startsWith(filesPrefix) || name.startsWith(copiesPrefix))
-}
-
-interface Copy {
-  /** Whether the copy exists; `false` if pieces are missing. */
-  readonly made: Promise<boolean>
-  used: number
-}
-
-/** Keeps the files in a database, and copies in a temporary folder of this process. */
-export function exportsInDatabase(pieces: PieceStore): ExportPlace {
-  const copies = new Map<string, Copy>()
-  const removals = new Map<string, Promise<void>>()
-  let folder: string | undefined
-  const folderOf = () => {
-    folder ??= temporaryFolder(copiesPrefix)
-    // A cleaner of temporary files may have removed the folder.
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    return folder
-  }
-  const pathOf = (job: string) => join(folderOf(), exportFileName(job))
-
-  const copy = async (job: string, bytes: number) => {
-    await removals.get(job)
-    const path = pathOf(job)
-    const half = `${path}.half`
-    await keepReserve(folderOf(), bytes)
-    try {
-      const isWhole = await writePieces(pieces, job, bytes, half)
-      // Only a complete copy gets the name from which it is sent.
-      if (isWhole) await rename(half, path)
-      else await rm(half)
-      return isWhole
-    } catch (error) {
-      await rm(half, { force: true })
-      throw error
-    }
-  }
-
-  const remove = async (job: string) => {
-    const { made } = copies.get(job) as Copy
-    copies.delete(job)
-    const removed = made.catch(() => false).then(() => rm(pathOf(job), { force: true }))
-    removals.set(job, removed)
-    await removed
-    removals.delete(job)
-  }
-
-  const begin = (job: string, bytes: number, now: number) => {
-    const begun: Copy = { made: copy(job, bytes), used: now }
-    copies.set(job, begun)
-    const forget = () => void (copies.get(job) === begun && copies.delete(job))
-    begun.made.then((isWhole) => isWhole || forget(), forget)
-    return begun
-  }
-
-  const has = async (job: string, bytes: number, now: number): Promise<boolean> => {
-    const known = copies.get(job) ?? begin(job, bytes, now)
-    known.used = now
-    if (!(await known.made)) return false
-    if (await isThere(pathOf(job))) return true
-    // A cleaner of temporary files has removed the copy.
-    if (copies.get(job) === known) copies.delete(job)
-    return await has(job, bytes, now)
-  }
-
+/** Keeps the files in a database. */
+export function exportsInDatabase({ read }: PieceStore): ExportPlace {
   return {
-    pathOf,
-    has,
+    contentOf: (job) => ({ read: (position) => read(job, position) }),
+    // Without its last byte a file is incomplete.
+    has: async (job, length) => length === 0 || (await read(job, length - 1)) !== undefined,
     prepare: async () => true,
     write: async (_, __, parts) => Buffer.concat(parts),
     async leave() {},
-    async sweep(now) {
-      for (const [job, { used }] of copies) if (used + copiesKept <= now) await remove(job)
-      await removeTemporary()
-    },
-    async drop(job) {
-      if (copies.has(job)) await remove(job)
-    },
-    async close() {
-      await Promise.allSettled([...copies.values()].map(({ made }) => made))
-      if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
-    },
-  }
-}
-
-function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
-}
-
-/** Writes the pieces of a file in order. Returns `false` if one is missing. */
-async function writePieces({ read }: PieceStore, job: string, bytes: number, path: string): Promise<boolean> {
-  const file = await open(path, 'w', 0o600)
-  try {
-    for (let start = 0; start < bytes; ) {
-      const piece = await read(job, start)
-      if (piece === undefined) return false
-      await file.writeFile(piece)
-      start += piece.length
-    }
-    return true
-  } finally {
-    await file.close()
+    async sweep() {},
+    async drop() {},
+    async close() {},
   }
 }

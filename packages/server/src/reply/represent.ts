@@ -10,7 +10,13 @@ import { type Catalog, type Resource, resourceOfStored } from 'resourced-contrac
 import { type Fault, fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { summaryLimits } from 'resourced-contract/spec/limits'
 import { exportTypes } from 'resourced-contract/spec/media-types'
-import { cacheControl, type HttpRequest, type HttpResponse, type ResponseHeaders } from '../http/message.ts'
+import {
+  cacheControl,
+  type FileContent,
+  type HttpRequest,
+  type HttpResponse,
+  type ResponseHeaders,
+} from '../http/message.ts'
 import { decidePreconditions, formatEntityTag } from '../http/preconditions.ts'
 import { accepts, type Preferred } from '../http/preferences.ts'
 import { keyedTag, tagOf } from '../plan/check-record.ts'
@@ -43,8 +49,8 @@ export interface ReplyContext extends Occurrence {
   readonly applied: string | undefined
   readonly cursorSecret: Uint8Array
   readonly files: {
-    /** The path of the file that a job has made. */
-    pathOf(job: string): string
+    /** The file that a job has made. */
+    contentOf(job: string): FileContent
   }
 }
 
@@ -407,7 +413,7 @@ function exportFile(
     'Content-Disposition': `attachment; filename="${name}"`,
     ...caching,
   }
-  return { status: 200, headers, body: { kind: 'file', path: files.pathOf(id), start: 0, length: result.bytes } }
+  return { status: 200, headers, body: { kind: 'file', ...files.contentOf(id), start: 0, length: result.bytes } }
 }
 
 /** `Preference-Applied` (RFC 7240 section 3). */

@@ -165,7 +165,7 @@ async function carryOut(authorized: Accepted, progress: Progress): Promise<HttpR
     await countChanges(authorized, { records: (outcome.count ?? 1) - 1, hasHappened: true })
   }
   const response = represent(plan, outcome, context)
-  if (isFile(response.body)) await requireFile(app, plan, response.body, now)
+  if (isFile(response.body)) await requireFile(app, plan, response.body)
   timing?.mark('reply')
   return response
 }
@@ -230,8 +230,8 @@ async function followUp({ app, requestId }: Accepted, plan: Plan, { kind }: Outc
 }
 
 /** @throws Fault NOT_FOUND if the file of an export was removed */
-async function requireFile({ files }: AppServices, plan: Plan, { length }: FileBody, now: number): Promise<void> {
-  if ('id' in plan && (await files.has(plan.id, length, now))) return
+async function requireFile({ files }: AppServices, plan: Plan, { length }: FileBody): Promise<void> {
+  if ('id' in plan && (await files.has(plan.id, length))) return
   throw fault('NOT_FOUND', { detail: 'The file is not here any more. Ask for a new export.' })
 }
 

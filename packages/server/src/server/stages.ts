@@ -132,7 +132,7 @@ export interface AppServices {
   readonly storage: Storage
   /** Runs background jobs. */
   readonly runner: Pick<Runner, 'wake'>
-  readonly files: Pick<ExportFiles, 'pathOf' | 'has' | 'drop'>
+  readonly files: Pick<ExportFiles, 'contentOf' | 'has' | 'drop'>
   readonly authenticate: Authenticate
   /** Authenticates by a function of the application, before keys and tokens; `undefined`: there is none. */
   readonly authenticateOwn: AuthenticateOwn | undefined

@@ -296,7 +296,7 @@ export interface JobStore {
 
 /** The files of exports in a database that stores them itself, in small pieces. */
 export interface PieceStore {
-  /** The piece that begins at a byte; `undefined`: there is none. */
+  /** The bytes from one on, up to the end of their piece; `undefined`: there are none. */
   read(job: string, start: number): Promise<Uint8Array | undefined>
 }
 

@@ -128,7 +128,7 @@ function codesByKind(resource: Resource | undefined, nested: boolean, deletedToo
     'create-delivery': [...keyed, ...bodied],
     transaction: [...keyed, ...bodied, 'OPERATION_NOT_ALLOWED', 'TRANSACTION_TOO_LARGE'],
     export: [...keyed, ...bodied, 'EXPORT_QUOTA'],
-    'export-content': ['RANGE_NOT_SATISFIABLE', ...record, 'EXPORT_SPACE'],
+    'export-content': ['RANGE_NOT_SATISFIABLE', ...record],
     'delete-job': [...record, 'JOB_NOT_FINISHED'],
     document: ['RANGE_NOT_SATISFIABLE', 'PRECONDITION_FAILED'],
     metrics: ['RANGE_NOT_SATISFIABLE', 'NOT_FOUND'],

@@ -10,7 +10,7 @@ import {
   isStream,
   lengthOfBody,
 } from '../../http/message.ts'
-import { openFile, piecesOf, roomFor } from '../node/file-body.ts'
+import { openFile, piecesOf } from '../node/file-body.ts'
 import { bodyTooLarge, checkHead, malformedRequest } from '../node/head.ts'
 import { readableOf } from './stream-body.ts'
 
@@ -163,7 +163,7 @@ function hasContent(method: string, { status, body }: HttpResponse): boolean {
 async function* readFile(body: FileBody): AsyncGenerator<Uint8Array, void, undefined> {
   const file = await openFile(body)
   try {
-    yield* piecesOf(file, body, () => roomFor(body))
+    yield* piecesOf(file, body)
   } finally {
     await file.close()
   }

@@ -73,10 +73,10 @@ async function sendStream(pending: PendingRequest, made: HttpResponse, body: Str
 async function sendFile(pending: PendingRequest, made: HttpResponse, body: FileBody, state: Shared): Promise<void> {
   const { request, response } = pending
   if (!(await whenItsTurn(pending))) return
-  const file = await openFile(body)
+  const room = roomFor(body)
+  const file = await openFile(body, () => room)
   try {
-    const room = roomFor(body)
-    const pieces = piecesOf(file, body, () => room)
+    const pieces = piecesOf(file, body)
     // The first piece is read before the head is written: until then, a failure can be reported.
     const first = await pieces.next()
     if (isOver(response)) return

@@ -234,11 +234,13 @@ function* storeChunks(job: string, start: number, content: Uint8Array): Transact
   }
 }
 
-/** The chunk of a file that begins at a byte; never an empty one, after which a reader would find it again. */
+/** The bytes of a file from one on, to the end of their chunk; never none, after which a reader would ask again. */
 export function* readChunk(job: string, start: number): Transaction<Uint8Array | undefined> {
-  const row = yield* firstRow(sql`select content from resourced_pieces where job = ${job} and start = ${start}`)
+  const chunk = sql`job = ${job} and start <= ${start} order by start desc limit 1`
+  const row = yield* firstRow(sql`select start, content from resourced_pieces where ${chunk}`)
   const content: unknown = row?.['content']
-  return content instanceof Uint8Array && content.length > 0 ? content : undefined
+  const rest = content instanceof Uint8Array ? content.subarray(start - Number(row?.['start'])) : undefined
+  return rest?.length === 0 ? undefined : rest
 }
 
 /**
