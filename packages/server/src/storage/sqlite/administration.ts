@@ -38,7 +38,7 @@ import {
 import { migrate, migrationDialectOf, runOn } from './migrate.ts'
 import { fillSqlite, sqliteSource } from './move.ts'
 import { SharedThreads } from './reader-threads.ts'
-import { eventsOf, isRead, openSqlite, readerOfFile, readsOfFile } from './storage.ts'
+import { eventsOf, isRead, openSqlite, readerOfFile, readsOf } from './storage.ts'
 import { runnerOf, Writer } from './writer.ts'
 
 /** A file, and those of its tenants in a folder beside it. Of a database in memory, each tenant has another one. */
@@ -273,7 +273,7 @@ export function openReading(catalog: Catalog, path: string, options: ReadingOpti
   const { cursorSecret, epochs, maintenanceFound } = reader.run(readShared)!
   const context = sqlContext({ catalog, dialect: sqlite, epochs, tagSecret: cursorSecret })
   const requireFile = fileWatch(path)
-  const reads = readsOfFile(context, reader, { path, requireFile, pool: threads.readers })
+  const reads = readsOf(context, reader, { path, requireFile, pool: threads.readers })
   const onlyReads = (): never => {
     throw new Error('This thread only reads.')
   }

@@ -14,7 +14,7 @@ import { addFunctions } from './dialect.ts'
 import { forgetAttribution } from './event-triggers.ts'
 import { withPath } from './file.ts'
 
-/** How durable commits are: `full` survives a power cut; `off` is for benchmarks and for filling new files. */
+/** How durable commits are: `full` survives a power cut; `off` is for files that nobody needs after a power cut. */
 export type Synchronous = 'full' | 'off'
 
 /** A connection that runs each transaction synchronously to its end, so that transactions never interleave. */

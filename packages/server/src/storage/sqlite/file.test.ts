@@ -35,7 +35,7 @@ const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
 const ways: readonly [name: string, open: (path: string) => unknown][] = [
   ['served', (path) => openSqlite(notes, { path }).keys.add({ ...key, created_at: '2026-11-21T08:00:00.000Z' })],
-  ['filled', (path) => openSqlite(notes, { path, filling: true }).keys.list()],
+  ['filled', (path) => openSqlite(notes, { path, synchronous: 'off' }).keys.list()],
   ['opened for its keys', addTo],
 ]
 const whole = { 'data.db': '600', 'data.db-shm': '600', 'data.db-wal': '600' }

@@ -6,7 +6,6 @@ import type { Outcome } from '../../plan/outcome.ts'
 import type { Plan, PreviewDeletion, Read } from '../../plan/plan.ts'
 import { eventsFromStored } from '../../plan/plan-events.ts'
 import type { Apply } from '../migration/migration-step.ts'
-import { identifier } from '../sql/columns.ts'
 import { type SqlContext, sqlContext } from '../sql/context.ts'
 import {
   type EventStore,
@@ -57,12 +56,6 @@ export interface SqliteOptions {
   /** Which changes of the database a start may make. */
   readonly migrate?: Apply | undefined
   readonly synchronous?: Synchronous
-  /**
-   * For filling a new file with many records: unique indexes only, and commits do not wait for the disk. No other
-   * process may use the file meanwhile. The next normal start creates the missing indexes, which takes less time than
-   * updating them for each record.
-   */
-  readonly filling?: boolean
   readonly onCommit?: OnCommit | undefined
   /** See `OpenOptions`. */
   readonly committing?: SharedArrayBuffer | undefined
@@ -91,11 +84,10 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
   const inMemory = options.path === ':memory:'
   if (options.isCurrent === true && !inMemory && !existsSync(options.path)) throw missingFile(options.path)
   makeFile(options.path)
-  const { filling = false, synchronous = filling ? 'off' : 'full', migrate: apply = 'additive' } = options
+  const { synchronous = 'full', migrate: apply = 'additive' } = options
   const writing = new Connection(options.path, { synchronous })
   if (options.contents !== undefined) writing.database.deserialize(options.contents)
   if (options.isCurrent !== true) migrate(writing.database, catalog, { apply, now: Date.now() })
-  if (filling) dropIndexes(writing)
   const { cursorSecret, epochs, maintenanceFound } = writing.run(readOpening())
   // What is deleted is overwritten, so that an erased state leaves nothing.
   if (hasHistory(catalog)) writing.execute('pragma secure_delete = on')
@@ -138,9 +130,8 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       : undefined
   const erases = keptOf(catalog).some(({ deletion }) => deletion.variant === 'hard')
   const keys = keyStore(context, runner)
-  const reads = inMemory
-    ? readsInMemory(context, reader)
-    : readsOfFile(context, reader, { path: options.path, requireFile, pool: threads.readers })
+  const file = { path: options.path, requireFile, pool: threads.readers }
+  const reads = readsOf(context, reader, inMemory ? undefined : file)
   return {
     cursorSecret,
     exportsFolder: inMemory ? undefined : exportsFolderOf(options.path),
@@ -159,8 +150,7 @@ export function openSqlite(catalog: Catalog, options: SqliteOptions): Storage {
       holdMorePages()
       return writer.write(
         () => {
-          // Nobody waits for a file that is being filled.
-          const until = filling ? Number.POSITIVE_INFINITY : performance.now() + most
+          const until = performance.now() + most
           return loadSome(context, plans, whenRefused, () => performance.now() >= until)
         },
         (outcomes) => outcomes.includes(undefined),
@@ -246,14 +236,6 @@ function missingFile(path: string): StorageFault {
   return new StorageFault('failed', `The file ${path} is missing. Put it back, or restore a backup of it.`)
 }
 
-/** Drops all indexes that are not unique. The next start creates them. */
-function dropIndexes({ database }: Connection): void {
-  const indexes = database
-    .prepare("select name from sqlite_schema where type = 'index' and sql like 'create index %'")
-    .all()
-  for (const { name } of indexes) database.exec(`drop index ${identifier(String(name))}`)
-}
-
 /** Runs reads for requests. */
 interface Reads {
   /** @throws StorageFault where the database fails, or the read is stopped or refused */
@@ -270,35 +252,28 @@ export function isRead(plan: Plan): plan is Read {
   return readKinds.has(plan.kind)
 }
 
-/** A database in memory has one connection, which also writes: everything is read where requests are answered. */
-function readsInMemory(context: SqlContext, reader: Reader): Reads {
-  const { memory } = reader
-  return {
-    run(plan) {
-      if (isRemembered(plan))
-        return withStorageFaults(() => reader.run(() => answerRead(context, memory, plan, 'all')) as Outcome)
-      if (plan.kind === 'read-record')
-        return withStorageFaults(() => reader.run(() => readRecord(context, memory, plan)))
-      return withStorageFaults(() => reader.run(() => previewDeletion(context, plan)))
-    },
-    async close() {},
-  }
-}
-
-/** Of a file, what visits few rows is read where requests are answered, and everything else on threads. */
-export function readsOfFile(
+/**
+ * Of a file, what visits few rows is read where requests are answered, and everything else on threads. A database in
+ * memory has one connection, which also writes: everything is read there.
+ *
+ * @param file left out: a database in memory
+ */
+export function readsOf(
   context: SqlContext,
   reader: Reader,
-  file: Pick<ReaderOptions, 'path' | 'requireFile' | 'pool'>,
+  file?: Pick<ReaderOptions, 'path' | 'requireFile' | 'pool'>,
 ): Reads {
   const { memory } = reader
-  const threads = new ReaderThreads({ ...file, catalog: context.catalog, tagSecret: context.tagSecret as Uint8Array })
+  const { catalog, tagSecret } = context
+  const threads = file && new ReaderThreads({ ...file, catalog, tagSecret: tagSecret as Uint8Array })
   const run = <T>(start: () => Transaction<T>) => withStorageFaults(() => reader.run(start))
   const readRemembered = async (plan: RememberedRead, requester: Requester | undefined) => {
-    const answered = await run(() => answerRead(context, memory, plan, 'few'))
-    return answered ?? readElsewhere(context, memory, plan, (asked) => threads.run('read', asked, requester))
+    const answered = await run(() => answerRead(context, memory, plan, threads === undefined ? 'all' : 'few'))
+    if (answered !== undefined || threads === undefined) return answered as Outcome
+    return readElsewhere(context, memory, plan, (asked) => threads.run('read', asked, requester))
   }
   const preview = async (plan: PreviewDeletion, requester: Requester | undefined) => {
+    if (threads === undefined) return run(() => previewDeletion(context, plan))
     // Threads do not have the functions of rules: a preview of many records leaves out what functions decide.
     const asksFunctions = decidersBelow(context.catalog, plan.resource, 'delete').length > 0
     if (asksFunctions || (await run(() => reachesFew(context, memory, plan)))) {
@@ -313,7 +288,7 @@ export function readsOfFile(
       if (isRemembered(plan)) return readRemembered(plan, requester)
       return plan.kind === 'read-record' ? run(() => readRecord(context, memory, plan)) : preview(plan, requester)
     },
-    close: () => threads.close(),
+    close: async () => threads?.close(),
   }
 }
 
