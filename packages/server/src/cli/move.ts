@@ -66,7 +66,8 @@ function adviceOn(steps: readonly MigrationStep[], file: string | undefined, { d
   return `To make these changes, run: ${migrationCommand(file, database)}`
 }
 
-interface MoveOptions {
+/** The databases of a move, and the declaration of both. */
+export interface MoveOptions {
   readonly from: string
   readonly to: string
   readonly declaration?: string

@@ -19,6 +19,7 @@ import { listed } from './doctor/tenants.ts'
 import { endOfHold, holding, takeOver } from './held-tenant.ts'
 import { tableOf } from './keys.ts'
 import { loadCatalog } from './load-declaration.ts'
+import type { MoveOptions } from './move.ts'
 import { type Operators, tenantNamed, withOperators } from './open-operators.ts'
 
 interface DeclaredOptions extends DatabaseOptions {
@@ -110,13 +111,6 @@ export async function importTenant(name: string, file: string, options: Declared
       ...(taken > 0 ? [`Keys of the backup that lead to another tenant, and were revoked here: ${taken}.`] : []),
     ]
   })
-}
-
-interface MoveOptions {
-  readonly from: string
-  readonly to: string
-  readonly declaration?: string
-  readonly databaseUnsafe?: boolean
 }
 
 /** For so long servers may have a tenant open that is no longer served, in milliseconds. */

@@ -10,6 +10,15 @@ export type Bound = string | number | null | Uint8Array
 /** A row as the engine gives it: columns by name. */
 export type Row = Record<string, string | number | null | Uint8Array>
 
+/** The value of a stored JSON text; `undefined`: it is none. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** A statement: its text, with `?` (`sql`) or `$1` (`text`) for parameters, and the parameters' values. */
 export type Statement = Pick<Sql, 'sql' | 'text' | 'values'> & {
   /** The rows of this statement are not read: an engine may send it along with the next one. */

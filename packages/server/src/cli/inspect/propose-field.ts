@@ -6,6 +6,7 @@ import type {
   ColumnTypeDescription,
   ForeignKeyDescription,
 } from '../../storage/table-description.ts'
+import { parsedJson } from '../../storage/transaction.ts'
 
 export interface ProposedField {
   readonly name: string
@@ -257,19 +258,11 @@ function defaultOf(sql: string, { type, format }: Record<string, unknown>): unkn
   if (type === 'string') return String(value)
   if (type === 'decimal') return /^-?\d+(?:\.\d+)?$/.test(String(value)) ? String(value) : undefined
   if (type === 'integer' || type === 'number') return value === '' ? undefined : finite(Number(value))
-  return type === undefined ? parsed(String(value)) : undefined
+  return type === undefined ? (parsedJson(String(value)) ?? undefined) : undefined
 }
 
 function finite(value: number): number | undefined {
   return Number.isFinite(value) ? value : undefined
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json) ?? undefined
-  } catch {
-    return undefined
-  }
 }
 
 // The SQL that a database prints for defaults and check constraints: constants, and comparisons of one column with

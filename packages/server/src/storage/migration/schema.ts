@@ -10,7 +10,7 @@ import { columnTypes } from '../sql/columns.ts'
 import { isSystemTable } from '../sql/system-tables.ts'
 import { type Held, indexPrefix, type TableSpec } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
-import type { Transaction } from '../transaction.ts'
+import { parsedJson, type Transaction } from '../transaction.ts'
 import type { ExistingColumn, ExistingSchema, ExistingTable } from './diff.ts'
 import type { MigrationDialect } from './migration-dialect.ts'
 
@@ -159,8 +159,8 @@ function* readRemembered(): Transaction<Remembered> {
   const format = Number(value('format') ?? 1)
   // First: a newer program may describe its tables in another way.
   if (format !== Math.trunc(format) || format > storageFormat) throw newerFormat(value('format'))
-  const shape = checkedShape(parsed(value('shape') ?? '{"tables":[]}'))
-  const lineage = parsed(value('declarations') ?? '[]')
+  const shape = checkedShape(parsedJson(value('shape') ?? '{"tables":[]}'))
+  const lineage = parsedJson(value('declarations') ?? '[]')
   if (!Array.isArray(lineage) || !lineage.every(isApplied)) throw notWritten()
   return { shape, version: value('version'), lineage, format }
 }
@@ -170,14 +170,6 @@ function newerFormat(format: string | undefined): StorageFault {
   const found = `${written}: its storage format is ${JSON.stringify(format)}`
   const remedy = 'Start that release or a newer one. To return to this one, restore a backup that it made.'
   return new StorageFault('failed', `${found}, and this release knows ${storageFormat}. ${remedy}`)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw notWritten()
-  }
 }
 
 function notWritten(): StorageFault {

@@ -13,7 +13,7 @@ import { selectBatch } from '../sql/select-batch.ts'
 import { layOut } from '../sql/system-tables.ts'
 import type { ColumnSpec } from '../sql/tables.ts'
 import { StorageFault } from '../storage.ts'
-import type { Row, Statement } from '../transaction.ts'
+import { parsedJson, type Row, type Statement } from '../transaction.ts'
 import { probeKey } from '../write-probe.ts'
 
 /** A table whose rows move. */
@@ -226,19 +226,11 @@ export async function checkJobs(
     )
   }
   for (const { job, task, state } of await all(sql`select job, task, state from resourced_work`)) {
-    if (!isRecordId(String(job)) || !tasks.includes(String(task)) || !isObject(parsed(state))) refuse(job)
+    if (!isRecordId(String(job)) || !tasks.includes(String(task)) || !isObject(parsedJson(String(state)))) refuse(job)
   }
   if (!hasJobs(tables)) return
   for (const { id } of await all(sql`select id from jobs where kind = 'export'`)) {
     if (!isRecordId(String(id))) refuse(id)
-  }
-}
-
-function parsed(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text))
-  } catch {
-    return undefined
   }
 }
 
@@ -315,7 +307,7 @@ export async function moveFiles(
   let files = 0
   for (const { id, finished_at, result } of await source.all(wanted)) {
     signal.throwIfAborted()
-    const { bytes } = { bytes: undefined, ...(parsed(result) as object | null | undefined) }
+    const { bytes } = { bytes: undefined, ...(parsedJson(String(result)) as object | null | undefined) }
     const finished = Date.parse(String(finished_at))
     // Nothing is written before the file is known to be complete.
     if (Number.isNaN(finished) || (await lengthOf(source, String(id))) !== bytes) {

@@ -139,7 +139,8 @@ function placeOf({ host, port }: Node): string {
   return `${host}:${port}`
 }
 
-function refusal(sentence: string): StorageFault {
+/** The refusal of a server that cannot be used as it is. */
+export function refusal(sentence: string): StorageFault {
   return new StorageFault('failed', sentence)
 }
 

@@ -1,7 +1,7 @@
 /** Checks the requirements on a PostgreSQL server, and reports missing ones with a remedy. */
 import type { ClientBase } from 'pg'
 import { StorageFault } from '../storage.ts'
-import { checkDistribution } from './citus.ts'
+import { checkDistribution, refusal } from './citus.ts'
 import { query } from './session.ts'
 import { schemaPattern } from './tenant-schema.ts'
 
@@ -107,10 +107,6 @@ export async function checkTenants(client: ClientBase): Promise<void> {
     throw refusal(`The role ${role} may not create schemas in the database ${database}, one for each tenant. ${remedy}`)
   }
   await checkDistribution(client)
-}
-
-function refusal(sentence: string): StorageFault {
-  return new StorageFault('failed', sentence)
 }
 
 const meanings: Readonly<Record<string, string>> = {

@@ -10,6 +10,7 @@ import { isObject } from 'resourced-contract/model/plain-copy'
 import type { BackupDescription, LongWork } from '../administration/administration.ts'
 import { processMark, removeLeftovers } from '../leftovers.ts'
 import { StorageFault } from '../storage.ts'
+import { parsedJson } from '../transaction.ts'
 import { syncFolder } from './file.ts'
 
 /** The format that this release writes, and the newest that it reads. */
@@ -160,12 +161,8 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
 
 /** The description in a text; `undefined`: this program cannot have written it. All of it may be printed. */
 function parse(text: Buffer): BackupDescription | undefined {
-  let found: { readonly [Key in keyof BackupDescription]?: unknown }
-  try {
-    found = JSON.parse(text.toString())
-  } catch {
-    return undefined
-  }
+  const found = parsedJson(text.toString())
+  if (!isObject(found)) return undefined
   const { format, created_at, resourced, records, files, bytes, sha256 } = found
   const isMade =
     [format, files, bytes].every(isCount) &&
@@ -174,7 +171,7 @@ function parse(text: Buffer): BackupDescription | undefined {
     matches(sha256, /^[\da-f]{64}$/) &&
     isObject(records) &&
     Object.values(records).every(isCount)
-  return isMade ? (found as BackupDescription) : undefined
+  return isMade ? (found as unknown as BackupDescription) : undefined
 }
 
 function isCount(value: unknown): boolean {

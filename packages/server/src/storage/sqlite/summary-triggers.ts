@@ -17,6 +17,7 @@ import {
   summarizedColumns,
   summaryName,
 } from '../sql/kept-summaries.ts'
+import { parsedJson } from '../transaction.ts'
 
 const totalFunction = 'resourced_total'
 const beginningFunction = 'resourced_beginning'
@@ -79,7 +80,7 @@ export function summaryTriggers(table: string, specs: readonly SummarySpec[]): T
  */
 export function summariesOf(text: string): readonly SummarySpec[] | undefined {
   const [, json] = /^CREATE TRIGGER "resourced_kept_[^"]*" \/\*(\[[^*]*\])\*\//.exec(text) ?? []
-  const specs = json === undefined ? undefined : parsed(json)
+  const specs = json === undefined ? undefined : parsedJson(json)
   if (!Array.isArray(specs) || specs.length === 0 || JSON.stringify(specs) !== json) return undefined
   const isName = (name: unknown) => typeof name === 'string' && /^_?[a-z][a-z\d_]*$/.test(name)
   const isNumber = (value: unknown) => value === null || value === undefined || Number.isSafeInteger(value)
@@ -89,15 +90,6 @@ export function summariesOf(text: string): readonly SummarySpec[] | undefined {
     (groups as Partial<SummaryGroup>[]).every((each) => isName(each.column) && isNumber(each.characters)) &&
     (sums as Partial<SummaryFigure>[]).every((each) => isName(each.column) && isNumber(each.scale))
   return specs.every((spec) => isObject(spec) && isSpec(spec)) ? specs : undefined
-}
-
-/** The value of JSON; `undefined`: it is none. */
-export function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }
 
 /** The statements that add a live row to a summary, or subtract it. */

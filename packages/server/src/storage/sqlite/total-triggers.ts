@@ -6,7 +6,8 @@ import { identifier } from '../sql/columns.ts'
 import type { TableTrigger } from '../sql/dialect.ts'
 import { newMark, newStride, nextClockSql, nextRevisionSql } from '../sql/marks.ts'
 import { boundOfTotal, type TotalSpec, totalTooLarge } from '../sql/totals.ts'
-import { parsed, textOf, unitsOf } from './summary-triggers.ts'
+import { parsedJson } from '../transaction.ts'
+import { textOf, unitsOf } from './summary-triggers.ts'
 
 const sumFunction = 'resourced_child_total'
 const keyFunction = 'resourced_total_key'
@@ -77,7 +78,7 @@ export function totalTriggers(table: string, specs: readonly TotalSpec[]): Table
 /** The sums that a trigger keeps, by its text, which somebody else may have written; `undefined`: it keeps none. */
 export function totalsOf(text: string): readonly TotalSpec[] | undefined {
   const [, json] = /^CREATE TRIGGER "resourced_total_[^"]*" \/\*(\[[^*]*\])\*\//.exec(text) ?? []
-  const specs = json === undefined ? undefined : parsed(json)
+  const specs = json === undefined ? undefined : parsedJson(json)
   if (!Array.isArray(specs) || specs.length === 0 || JSON.stringify(specs) !== json) return undefined
   const isName = (name: unknown) => typeof name === 'string' && /^_?[a-z][a-z\d_-]*$/.test(name)
   const isSpec = ({ parent, column, key, scale, precision, reference, amount }: Record<keyof TotalSpec, unknown>) =>

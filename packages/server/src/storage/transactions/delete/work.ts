@@ -178,22 +178,9 @@ export function* finishAtOnce(context: SqlContext, job: string, now: number, siz
   while ((yield* stepWork(context, job, now, { size, isRequest: true })) === 'more');
 }
 
-/** The phases of deletions and restorations that an earlier version of this program has begun. */
-type FormerPhase =
-  | 'take'
-  | 'match'
-  | 'mark'
-  | 'clear'
-  | 'erase'
-  | 'tidy'
-  | 'claim'
-  | 'revive'
-  | 'last'
-  | 'release'
-  | 'retract'
-
+/** A state that 0.1.0 may have kept, with phases of its own. */
 type FormerState = Omit<WorkState, 'phase' | 'roots'> & {
-  readonly phase: Phase | FormerPhase
+  readonly phase: string
   /** Every state of this version has it. */
   readonly roots?: number
 }
