@@ -271,39 +271,26 @@ const first = 50
 /** The sizes of batches, by kind: a task, or a phase of one. */
 export class Pace {
   readonly #sizes = new Map<string, number>()
-  /** How long a commit takes on this disk, however little it writes. */
-  #quickest = Number.POSITIVE_INFINITY
 
   /** How many records the next batch of a kind changes. */
   sizeFor(kind: string): number {
     return this.#sizes.get(kind) ?? first
   }
 
-  /**
-   * Notes a batch.
-   *
-   * @param worked how long its statements took, in milliseconds
-   * @param committed how long its commit took: a slow disk is no reason for smaller batches, but much to write is
-   */
-  note(kind: string, worked: number, committed = 0): void {
+  /** Notes how long a batch held the writer, in milliseconds. */
+  note(kind: string, held: number): void {
     const size = this.sizeFor(kind)
-    // The disk may become slower.
-    this.#quickest = Math.min(committed, this.#quickest * 1.1 + 0.1)
-    const own = worked + committed - this.#quickest
-    if (own > long) this.#sizes.set(kind, Math.max(smallest, Math.floor(size * Math.max(aim / own, 1 / 8))))
-    else if (worked + committed < short) this.#sizes.set(kind, Math.min(largest, Math.ceil(size * 1.25)))
+    if (held > long) this.#sizes.set(kind, Math.max(smallest, Math.floor(size * Math.max(aim / held, 1 / 8))))
+    else if (held < short) this.#sizes.set(kind, Math.min(largest, Math.ceil(size * 1.25)))
   }
 
   /** Runs a batch whose kind is known once it runs, and notes it. */
-  measure<T>(task: string, run: (sizeFor: (phase: string) => number) => T): { readonly ran: T; readonly note: Note } {
+  measure<T>(task: string, run: (sizeFor: (phase: string) => number) => T) {
     let kind = task
     const ran = run((phase) => {
       kind = `${task} ${phase}`
       return this.sizeFor(kind)
     })
-    return { ran, note: (worked, committed) => this.note(kind, worked, committed) }
+    return { ran, note: (held: number) => this.note(kind, held) }
   }
 }
-
-/** Notes how long a batch took: see `Pace.note`. */
-type Note = (worked: number, committed?: number) => void
