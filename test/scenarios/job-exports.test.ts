@@ -214,6 +214,8 @@ it('JOB-6: an export that cannot continue fails, says so, and leaves no file', a
   const content = await send({ path: `/v1/exports/${json.job_id}/content` })
   assert.equal(content.status, 404)
   assert.match(content.json.detail, /has failed/)
+  // The file is removed after the job has failed.
+  await app.runner.idle()
   assert.deepEqual(await keptExports(current), [])
 })
 
