@@ -12,6 +12,7 @@ import { beginDeletion, inspect } from '../transactions/delete/begin.ts'
 import { deleteMatching } from '../transactions/delete/delete.ts'
 import { stepWork } from '../transactions/delete/work.ts'
 import type { Announced, WorkState } from '../transactions/delete/work-list.ts'
+import { explained } from '../transactions/query-plan.fixture.ts'
 import { stateOf } from '../transactions/rows/job-rows.ts'
 import { isBeingDeleted } from '../transactions/rows/other-records.ts'
 import { Connection } from './connection.ts'
@@ -130,4 +131,42 @@ test('DEL-4: a rule that asks for other records decides again when the job comes
   )
   const job = database.prepare("select status, result from jobs where id = 'job'").get()
   assert.deepEqual([job?.['status'], JSON.parse(String(job?.['result'])).left_count], ['succeeded', 1])
+})
+
+test('DEL-10: a window looks its records up by their ids, however many have the mark of the job', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'resourced-filtered-'))
+  const path = join(folder, 'grove.db')
+  await openSqlite(catalog, { path }).close()
+  const connection = new Connection(path)
+  t.after(() => {
+    connection.close()
+    rmSync(folder, { recursive: true })
+  })
+  const stamps = "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 1"
+  connection.database.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 1200)
+    insert into trees (id, name, created_at, updated_at, _revision) select 'tree ' || i, 'n', ${stamps} from n;
+    insert into branches (id, name, tree_id, created_at, updated_at, _revision)
+      select 'branch of ' || id, 'n', id, ${stamps} from trees`)
+  const context = sqlContext({ catalog, dialect: sqlite })
+  const resource = catalog.resources.get('trees')
+  assert.ok(resource)
+  const now = Date.now()
+  const plan: DeleteMatching = {
+    ...{ kind: 'delete-matching', resource, filter: always, permitted: always, conditions: {}, most: undefined },
+    ...{ deletion: 'job', statusUrl: '', above: 0, caller: { id: 'ann', roles: [], claims: {} }, now },
+    readable: new Map([...catalog.resources.keys()].map((name) => [name, always])),
+  }
+  const run = connection.run.bind(connection)
+  const announced = run(deleteMatching(context, plan)) as Announced
+  while (run(stateOf<WorkState>('job'))?.phase === 'collect') run(stepWork(context, 'job', now, { isRequest: true }))
+  assert.equal(run(beginDeletion(context, plan, announced)).kind, 'accepted')
+  for (let step = 'more'; step === 'more'; ) {
+    const { result, statements } = explained(connection, stepWork(context, 'job', now))
+    const listed = statements.filter(({ sql }) => /"?id"? in \(select value from json_each/.test(sql))
+    assert.deepEqual(
+      listed.filter(({ steps }) => steps.some((each) => /USING INDEX \w*_deletion/.test(each))),
+      [],
+    )
+    step = result
+  }
 })
