@@ -1,4 +1,5 @@
 /** Many changes in one transaction: the clocks of their collections advance together, at its end. */
+import type { Resource } from 'resourced-contract/model/resource'
 import type { Row } from '../transaction.ts'
 
 /** By how many live and deleted records a collection grows, and how many of its records are touched. */
@@ -35,8 +36,13 @@ export interface Batch {
   readonly moves: Moves
   /** The most records that they may touch. */
   readonly most: number
-  /** The rows of the records that changes sent together are about, by id; left out: none is read before. */
+  /** The rows of the records that changes sent together are about, by `addressKey`; left out: none is read before. */
   readonly rows?: ReadonlyMap<string, Row>
+}
+
+/** A record of a collection as a key: records of two collections may have the same id. */
+export function addressKey({ name }: Pick<Resource, 'name'>, id: string): string {
+  return `${name} ${id}`
 }
 
 /** How many more records a batch may touch: negative, if it has touched too many. */

@@ -7,6 +7,7 @@ import { isObject } from 'resourced-contract/model/plain-copy'
 import type { Catalog, Resource } from 'resourced-contract/model/resource'
 import sql, { type Sql } from 'sql-template-tag'
 import type { Delete, OperationPlan, TransactionPlan, Update, WriteMany } from '../../../plan/plan.ts'
+import { addressKey } from '../../sql/batch.ts'
 import { columnSql, subject, subjectSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { shareLock } from '../../sql/totals.ts'
@@ -90,7 +91,9 @@ export function* lockRowsOf(
     const first = alike[0] as Addressed
     const unread = alike.map((each) => each.unread ?? new Set<string>()).reduce((some, own) => some.intersection(own))
     const ids = alike.map(({ id }) => id)
-    for (const row of yield lockingSql(context, { ...first, unread }, ids)) found.set(String(row['id']), row)
+    for (const row of yield lockingSql(context, { ...first, unread }, ids)) {
+      found.set(addressKey(first.resource, String(row['id'])), row)
+    }
   }
   return found
 }

@@ -13,6 +13,7 @@ import { type CurrentRecord, decidableRecords, type Found } from '../../../plan/
 import { judge, optimisticAnswers, type Proposal, unreadFields } from '../../../plan/decide.ts'
 import type { Represented } from '../../../plan/outcome.ts'
 import type { Create, Delete, Update, Write } from '../../../plan/plan.ts'
+import { addressKey } from '../../sql/batch.ts'
 import { type Column, columnsOf, comparisonColumn, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import type { Attribution } from '../../sql/dialect.ts'
@@ -64,14 +65,14 @@ export function lockRecord(context: SqlContext, plan: Addressed): Transaction<Cu
 /** The same without the values of the record. */
 export function* lockState(context: SqlContext, plan: Addressed): Transaction<Found | undefined> {
   const { batch, dialect } = context
-  const locked = batch?.rows?.get(plan.id)
+  const locked = batch?.rows?.get(addressKey(plan.resource, plan.id))
   return foundOf(locked ?? (yield* firstRow(currentStatement(context, plan, 'state', dialect.lock.update))))
 }
 
 /** The same without locks, before the transaction begins. */
 export function* peekRecord(context: SqlContext, plan: Addressed): Transaction<CurrentRecord> {
   const { batch } = context
-  const locked = batch?.rows?.get(plan.id)
+  const locked = batch?.rows?.get(addressKey(plan.resource, plan.id))
   if (locked !== undefined) return currentOf(plan, locked)
   const statement = currentStatement(context, plan, 'record')
   return yield* readCurrent(plan, batch === undefined ? standalone(statement, 'reading') : statement)
