@@ -12,7 +12,6 @@ import { type Issue, IssueList, type IssueParams, issue, type Reason } from '../
 import { compileDecimal, isMultipleOf } from './decimal.ts'
 import { escapeStep } from './place.ts'
 import { canonicalJson } from './plain-copy.ts'
-import type { FieldType } from './resource.ts'
 import { isRecordId } from './text.ts'
 import { instantKey } from './time.ts'
 
@@ -218,7 +217,7 @@ function compiled(schema: Readonly<Record<string, unknown>>): ValidateFunction {
  */
 export function compileField(
   name: string,
-  { type, schema }: { readonly type: FieldType; readonly schema: Readonly<Record<string, unknown>> },
+  { type, schema }: { readonly type: string; readonly schema: Readonly<Record<string, unknown>> },
   target?: string,
 ): ValidateValue {
   if (type === 'decimal' && target === undefined) return compileDecimal(name, schema)

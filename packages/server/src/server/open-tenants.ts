@@ -15,7 +15,7 @@ import type { Storage, TenantEntry, TenantStore } from '../storage/storage.ts'
 import { type DatabaseParts, openParts, type SharedParts } from './database-parts.ts'
 import { maintenanceFault } from './maintenance.ts'
 import type { Observe } from './observe/observe.ts'
-import type { AppServices } from './stages.ts'
+import type { AppServices, Tenants } from './stages.ts'
 import { TenantMaintenance } from './tenant-maintenance.ts'
 import { movingTenant, requireActive, unknownTenant } from './tenants/databases.ts'
 import { KeptOpen, type Lease } from './tenants/kept-open.ts'
@@ -77,7 +77,7 @@ const wakeInterval = 5 * second
 const mostWoken = 4
 
 /** The open tenants of a server. */
-export class OpenTenants {
+export class OpenTenants implements Tenants {
   readonly #options: OpenTenantsOptions
   readonly #settings: NonNullable<Catalog['tenants']>
   readonly #open: KeptOpen<OpenTenant>

@@ -19,10 +19,10 @@ import type { Documents } from './documents.ts'
 import type { MaintenanceWatch } from './maintenance.ts'
 import type { Observe, Timing } from './observe/observe.ts'
 import type { RequestSpan } from './observe/request-span.ts'
-import type { OpenTenants } from './open-tenants.ts'
 import type { AnswerPage } from './pages/page-server.ts'
 import type { RateDecision, RateLimiter } from './rates/rate-limiter.ts'
 import type { EventStreams } from './streams/event-streams.ts'
+import type { Lease } from './tenants/kept-open.ts'
 
 /** The request was received. */
 export interface Arrived {
@@ -111,6 +111,19 @@ export interface Answered {
   readonly response: HttpResponse
 }
 
+/** The tenants of an application. */
+export interface Tenants {
+  /** The tenant that a caller's key or claim names; `undefined`: none, `null`: a claim that is no text. */
+  nameOf(caller: Caller): string | null | undefined
+  /**
+   * The application of a tenant, in use until the lease ends.
+   *
+   * @param changes whether the request changes something, which may create the tenant
+   * @throws Fault UNKNOWN_TENANT, TENANT_MIGRATING, or MAINTENANCE for a change
+   */
+  enter(name: string, changes: boolean): Promise<Lease<AppServices>>
+}
+
 /** The tenant that an application serves. */
 export interface OwnTenant {
   readonly id: string
@@ -123,7 +136,7 @@ export interface OwnTenant {
 /** What all requests of an application share; with tenants, all requests of one tenant. */
 export interface AppServices {
   /** The tenants that it serves beside its own database, that of operators; `undefined`: none, or it is one. */
-  readonly tenants: Pick<OpenTenants, 'nameOf' | 'enter'> | undefined
+  readonly tenants: Tenants | undefined
   /** The tenant that it is; `undefined`: it is none. */
   readonly tenant: OwnTenant | undefined
   /** The catalog of the current version, in whose terms records are stored. */
