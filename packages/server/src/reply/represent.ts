@@ -71,10 +71,9 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
   const named = (issues: readonly Issue[]) => issuesFromStored(context.versionCatalog, plan.resource, issues)
   switch (outcome.kind) {
     case 'record': {
-      const headers: ResponseHeaders = { 'Content-Type': json, ...recordCaching(resource, outcome) }
-      if (resource.name === 'jobs' && !isFinal(outcome.json)) headers['Retry-After'] = jobRetry
-      if (outcome.memento !== undefined) Object.assign(headers, mementoHeaders(outcome.memento, context))
-      return { status: 200, headers, body: `${outcome.json}\n` }
+      const { headers, body } = recordAnswer(resource, outcome)
+      const ofState = outcome.memento === undefined ? {} : mementoHeaders(outcome.memento, context)
+      return { status: 200, headers: { ...headers, ...ofState }, body }
     }
     case 'transacted':
     case 'operation-refused':
@@ -244,6 +243,24 @@ function recordCaching(resource: Resource, validators: Validators): ResponseHead
 /** Header fields of the response to a change: the new validators, and nothing for caches. */
 function writtenHeaders(resource: Resource, validators: Validators): ResponseHeaders {
   return { ...recordCaching(resource, validators), 'Cache-Control': 'no-store' }
+}
+
+interface RecordAnswer {
+  readonly headers: Readonly<ResponseHeaders>
+  readonly body: string
+}
+
+// A storage returns the same outcome object until the record changes.
+const recordAnswers = new WeakMap<Outcome, RecordAnswer>()
+
+function recordAnswer(resource: Resource, outcome: Extract<Outcome, { kind: 'record' }>): RecordAnswer {
+  const known = recordAnswers.get(outcome)
+  if (known !== undefined) return known
+  const headers: ResponseHeaders = { 'Content-Type': json, ...recordCaching(resource, outcome) }
+  if (resource.name === 'jobs' && !isFinal(outcome.json)) headers['Retry-After'] = jobRetry
+  const answer = { headers, body: `${outcome.json}\n` }
+  recordAnswers.set(outcome, answer)
+  return answer
 }
 
 /** Whether a job has ended. Without its status in the representation, there is no `Retry-After`. */
