@@ -1,5 +1,6 @@
 /** The threads of a server end at the worst moments: no request waits for a thread that does not come. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -82,12 +83,15 @@ test('OPS-2: a change that a server still makes while it stops has a thread that
   await until(isServing)
   const { hostname, port } = new URL(server.origin)
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': 12 }
-  const sent = request({ hostname, port, method: 'POST', path: '/v1/notes', headers })
+  // The server says when it waits for the body.
+  const expecting = { ...headers, expect: '100-continue' }
+  const sent = request({ hostname, port, method: 'POST', path: '/v1/notes', headers: expecting })
+  const waiting = once(sent, 'continue')
   const status = new Promise((resolve, reject) =>
     sent.on('response', (got) => resolve(got.statusCode)).on('error', reject),
   )
   sent.write('{"name":')
-  await sleep(200)
+  await waiting
   server.child.kill('SIGTERM')
   await until(async () => server.log.includes('stopping'))
   failThread(server, folder, { thread: 0, how: 'exit' })
