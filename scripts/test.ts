@@ -88,9 +88,6 @@ const look = { every: 1_000, idle: 0.2 }
 // what is there.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../.resourced/compiled')
 
-/** What a process with one test file loads first. */
-const lightRunner = new URL('../test/light-runner.js', import.meta.url).href
-
 /** The folder of the program that tests start as a process. */
 const program = join(import.meta.dirname, '../.resourced/program')
 
@@ -274,9 +271,8 @@ async function run({ group, files }: Run, tally: Tally): Promise<boolean> {
   // Tests of SQLite use 18 too: some compare both engines.
   const database = await databaseOf(version ?? '18')
   const started = performance.now()
-  const isolation = shared ? ['--test-isolation=none'] : ['--test-concurrency=1', '--import', lightRunner]
-  const options = ['--test', '--test-timeout=600000', ...isolation, '--test-reporter=spec']
-  const child = spawn(process.execPath, [...options, ...files], {
+  const options = ['--test', '--test-timeout=600000', shared ? '--test-isolation=none' : '--test-concurrency=1']
+  const child = spawn(process.execPath, [...options, '--test-reporter=spec', ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...(examples && { SCHEMATHESIS_EXAMPLES: examples }),
