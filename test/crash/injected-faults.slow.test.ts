@@ -62,7 +62,8 @@ const faults: Readonly<Record<string, Partial<Readonly<Record<Change, readonly P
     delete: ['changes', 'purge'],
   },
   resourced_idempotency: { insert: ['changes'] },
-  resourced_meta: { insert: ['start', 'purge'], update: ['purge'] },
+  // On PostgreSQL, only the first start of all writes there.
+  resourced_meta: { insert: engine === 'postgres' ? ['purge'] : ['start', 'purge'], update: ['purge'] },
   ...(engine === 'postgres' && { resourced_pieces: { insert: ['export'] } }),
   resourced_queue: { insert: ['deletion'], delete: ['deletion'] },
   resourced_work: {
