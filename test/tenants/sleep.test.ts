@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { openHost } from '../../packages/server/src/server/open-database.ts'
 import type { TenantStore } from '../../packages/server/src/storage/storage.ts'
+import { bodyText } from '../body-text.ts'
 import { sqliteOnly } from '../engine.ts'
 import { createTenants, member, outcomeOf, type TenantTrial, tenantTrial } from './tenants.ts'
 
@@ -110,6 +111,24 @@ it('TEN-4: what is due for removal goes, although the tenant is only read, and s
     await new Promise((resolve) => setTimeout(resolve, 1_100))
   }
   assert.ok(seen.some((each) => each.kind === 'job' && each.task === 'purge'))
+})
+
+it('TEN-4, JOB-6: a file of an export is sent to its end, although its tenant fell asleep meanwhile', async (t) => {
+  const current = await tenantTrial(first, { idle: 0 })
+  t.after(current.close)
+  const { send, app } = current
+  await createTenants(current, 'acme')
+  await send({ path, as: acme, body: { text: 'one' } })
+  const { json } = await send({ path: '/v1/exports', as: acme, body: { collection: 'notes', format: 'ndjson' } })
+  while ((await send({ path: json.status_url, as: acme })).json.status !== 'succeeded') await sleep(50)
+  const response = await app.respond({
+    ...{ method: 'GET', target: `/v1/exports/${json.job_id}/content`, secure: true, address: '127.0.0.1' },
+    headers: { 'x-caller': JSON.stringify({ ...acme, expiresAt: 4e12 }) },
+    readBody: async () => new Uint8Array(),
+  })
+  assert.equal(response.status, 200)
+  await sleep(2_500)
+  assert.equal(JSON.parse(await bodyText(response.body)).text, 'one')
 })
 
 it('TEN-4: a file that is missing is reported, and not replaced by an empty one', {
