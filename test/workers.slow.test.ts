@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Answer, clientOf, isConnectionLost, type Send } from './durability/client.ts'
+import { type Answer, clientOf, isConnectionLost, type Send, sendAgain } from './durability/client.ts'
 import { createKey, type ServerProcess, startServer } from './durability/command.ts'
 import { newDatabase } from './engine.ts'
 import { statuses, until } from './races/servers.ts'
@@ -392,11 +392,7 @@ test('LIM-1: what was counted stays counted when threads are replaced', async ()
   assert.deepEqual(statuses(first), { 200: 4 })
   server.child.kill('SIGHUP')
   await until(async () => [...server.workerIds.values()].every((id) => !before.includes(id)))
-  // A connection that arrives when a former thread stops to listen is reset; nothing was asked in it.
-  const senders = clients(server, 4).map((send): Send => {
-    return (...given) =>
-      send(...given).catch((error) => (isConnectionLost(error) ? send(...given) : Promise.reject(error)))
-  })
+  const senders = clients(server, 4).map(sendAgain)
   const answers: Answer[] = []
   for (let round = 0; round < 60; round++) answers.push(...(await each(senders, 'GET', '/v1/notes?limit=1')))
   assert.deepEqual(statuses(answers), { 200: 196, 429: 44 })

@@ -51,3 +51,13 @@ export function isConnectionLost(error: unknown): boolean {
   const { code } = error as { code?: string }
   return code === 'ECONNRESET' || code === 'ECONNREFUSED' || code === 'EPIPE'
 }
+
+/**
+ * Sends a read again where its new connection is reset. That may happen while threads are replaced: to connections that
+ * arrive when a former thread stops to listen.
+ */
+export function sendAgain(send: Send): Send {
+  const isReset = (error: unknown) =>
+    isConnectionLost(error) && (error as { isNewConnection?: boolean }).isNewConnection === true
+  return (...given) => send(...given).catch((error) => (isReset(error) ? send(...given) : Promise.reject(error)))
+}

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { makeKey } from '../../packages/server/src/cli/keys.ts'
 import { openKeys } from '../../packages/server/src/server/open-database.ts'
-import { type Answer, clientOf, type Send } from '../durability/client.ts'
+import { type Answer, clientOf, type Send, sendAgain } from '../durability/client.ts'
 import { startServer } from '../durability/command.ts'
 import { newDatabase } from '../engine.ts'
 
@@ -163,8 +163,9 @@ test('TEN-4: a new declaration while tenants are in use is 503 only until each i
   const answers: Answer[] = []
   let isOver = false
   const client = async (name: string) => {
+    const send = sendAgain(as(name))
     for (let isNew = false; !(isOver && isNew); ) {
-      const answer = await as(name)('GET', path)
+      const answer = await send('GET', path)
       answers.push(answer)
       if (answer.status === 200) {
         const [record] = answer.json.data
