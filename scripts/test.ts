@@ -3,8 +3,10 @@
  * and there is another one while processors have nothing to do, so that every processor is busy until the end.
  *
  * The name of a test file says when it runs. `quick` runs what every change must pass, on both engines: `x.test.ts`.
- * `rest` runs `x.slow.test.ts` and the folder `browser/` once, and again what another engine or several workers change
- * most. `release` runs `x.release.test.ts`, and all others again where the first two did not repeat them.
+ * `rest` runs `x.slow.test.ts` and the folder `browser/` once, and again a part of what another engine or several workers
+ * change most. With TEST_UNTIL (seconds since 1970), no run of it begins after that time, and those that are left are
+ * named: continuous integration has half an hour, however slow its machine is.
+ * `release` runs `x.release.test.ts`, and all others again where the first two did not repeat them.
  * `postgres 18` and `postgres 15` run all tests that follow the engine, `package NAME` the quick ones of one package.
  * Test files and options of `node --test` after the word run instead of its selection, on that engine.
  */
@@ -43,6 +45,9 @@ const isLong = (file: string) =>
   )
 /** They begin first: they take minutes, as do many files that share a process. */
 const isLongest = (file: string) => /^test\/(?:schemathesis|package|power-cut)\b|^test\/permissions\.release/.test(file)
+/** They begin last: the parts of a console or of the checker, each for itself. */
+const isPart = (file: string) =>
+  /^test\/(?:browser\/(?!console-(?:accessibility|browse|hostile|journey))|checker\/(?!command|harms))/.test(file)
 
 /** Test files that run in the same way, and have one line of results. */
 interface Group {
@@ -82,7 +87,9 @@ const processors = availableParallelism()
 const lanes = processors + 1
 /** How many runs there are at most while processors have nothing to do. */
 const mostRuns = 3 * processors
-/** How often that is looked at, in milliseconds, and the part of the time in which it makes another run begin. */
+/** When no run begins any more, in milliseconds since 1970. */
+const until = 1_000 * Number(process.env.TEST_UNTIL ?? Number.POSITIVE_INFINITY)
+/** How often the processors are looked at, in milliseconds, and the idle part of the time that makes a run begin. */
 const look = { every: 1_000, idle: 0.2 }
 // What one test file, or a server that it starts, has compiled, the next need not. Never in a shared folder: Node runs
 // what is there.
@@ -142,35 +149,39 @@ async function groupsOf(): Promise<readonly Group[]> {
   }
   const workers = of('slow').filter((file) => /^test\/(?:races|crash)\//.test(file))
   const isOfWorkers = (file: string) => /^test\/(?:races\/workers\/|crash\/idempotency)/.test(file)
+  const isOfThreads = (file: string) => file.startsWith('test/races/workers/')
   const isOfMessages = (file: string) =>
     /^test\/scenarios\/(?:core\/|(?:del-bulk|del-restore|evt-webhooks|res-prepare|aut-keys)\.)/.test(file)
-  const isOfCrashes = (file: string) => /^test\/crash\/|\/src\/jobs\//.test(file)
+  // What depends on how an engine writes and locks.
+  const isOfCrashes = (file: string) =>
+    /^test\/crash\/(?:durability|idempotency|lost-changes|purge-race|transactions)|\/src\/jobs\//.test(file)
   const isOfChecker = (file: string) => /^test\/checker\/(?!strangers)/.test(file)
   const slow = repeated.filter((file) => kindOf(file) === 'slow')
+  const late = repeated.filter(isLateOnPostgres)
+  const third = late.filter((_, index) => index % 3 === 0)
   const generated = ['test/schemathesis/schemathesis.test.ts']
   if (selection === 'release') {
     const apart = repeated.filter((file) => kindOf(file) === 'quick' && isAboveStorage(file))
+    const others = late.filter((file) => !third.includes(file))
     return [
       { title: 'Schemathesis, SQLite', files: generated, examples: '5' },
       { title: 'Schemathesis, PostgreSQL 18', files: generated, examples: '5', version: '18' },
       { title: 'Other stacks', files: ['test/checker/strangers.slow.test.ts'], strangers: 'all' },
       ...grouped('Checker', of('slow').filter(isOfChecker)).map((group) => ({ ...group, checker: 'rule' })),
-      ...grouped('SQLite', of('release')),
+      ...grouped('SQLite', [...of('release'), ...of('slow').filter(isOfThreads)]),
       ...withWorkers(workers.filter((file) => !isOfWorkers(file))),
-      ...grouped('PostgreSQL 18', [...apart, ...slow.filter((file) => !isOfCrashes(file))], '18'),
+      ...grouped('PostgreSQL 18', [...apart, ...others, ...slow.filter((file) => !isOfCrashes(file))], '18'),
       ...grouped('PostgreSQL 15', following, '15'),
     ]
   }
   return [
-    { title: 'Schemathesis, SQLite', files: generated, examples: '2' },
-    ...grouped('SQLite', of('slow')),
-    ...withWorkers([...workers.filter(isOfWorkers), ...files.filter(isOfMessages)]),
-    ...grouped('PostgreSQL 18', [...repeated.filter(isLateOnPostgres), ...slow.filter(isOfCrashes)], '18'),
+    { title: 'Schemathesis, SQLite', files: generated, examples: '4' },
     ...grouped(
-      'PostgreSQL 15',
-      repeated.filter((file) => file.startsWith('test/scenarios/core/')),
-      '15',
+      'SQLite',
+      of('slow').filter((file) => !isOfThreads(file)),
     ),
+    ...withWorkers([...workers.filter(isOfWorkers), ...files.filter(isOfMessages)]),
+    ...grouped('PostgreSQL 18', [...third, ...slow.filter(isOfCrashes)], '18'),
   ]
 }
 
@@ -223,7 +234,7 @@ async function runAll(runs: readonly Run[]): Promise<boolean> {
   let passed = true
   const running = new Set<Promise<void>>()
   const begin = () => {
-    const next = waiting.shift()
+    const next = Date.now() < until ? waiting.shift() : undefined
     if (next === undefined) return
     const begun = run(next, tallies.get(next.group) as Tally).then((hasPassed) => {
       if (!hasPassed) passed = false
@@ -239,6 +250,8 @@ async function runAll(runs: readonly Run[]): Promise<boolean> {
   }, look.every)
   while (running.size > 0) await Promise.race(running)
   clearInterval(timer)
+  for (const [group, tally] of tallies) if (tally.unfinished > 0) tell(group, tally)
+  for (const { group, files } of waiting) console.log(`No time was left for ${files.join(' ')} (${group.title}).`)
   const longest = durations.toSorted((one, other) => other.seconds - one.seconds).slice(0, 10)
   const lines = longest.map(({ name, seconds }) => `${seconds.toFixed(0).padStart(6)} s  ${name}`)
   if (lines.length > 1) console.log(['The longest:', ...lines].join('\n'))
@@ -262,6 +275,7 @@ function idleMeter(): () => number {
 /** When a run begins: before those of a higher rank. */
 function rankOf({ group, files }: Run): number {
   if (group.shared === true || files.some(isLongest)) return 0
+  if (files.some(isPart)) return 3
   return files.some(isLong) ? 1 : 2
 }
 
@@ -303,11 +317,12 @@ async function run({ group, files }: Run, tally: Tally): Promise<boolean> {
     for (const [line] of output.matchAll(/^ℹ (?:Error|Warning): .*/gm)) console.log(line)
     console.log(failures === -1 ? output : output.slice(failures))
   }
-  if (--tally.unfinished === 0) {
-    const { passed, failed, skipped, seconds } = tally
-    console.log(`${title}: ${passed} passed, ${failed} failed, ${skipped} skipped, ${seconds.toFixed(0)} s`)
-  }
+  if (--tally.unfinished === 0) tell(group, tally)
   return code === 0
+}
+
+function tell({ title }: Group, { passed, failed, skipped, seconds }: Tally): void {
+  console.log(`${title}: ${passed} passed, ${failed} failed, ${skipped} skipped, ${seconds.toFixed(0)} s`)
 }
 
 /** The address of a server that all groups of a version share; each test has a database of its own on it. */

@@ -131,6 +131,8 @@ function git(folder: string, ...given: readonly string[]): string {
 }
 
 function run(folder: string, command: string, given: readonly string[], refusal: string): void {
-  const { status } = spawnSync(command, given, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
+  // A release waits for all tests, however long they take.
+  const env = { ...process.env, TEST_UNTIL: 'Infinity' }
+  const { status } = spawnSync(command, given, { cwd: folder, env, stdio: ['ignore', 'inherit', 'inherit'] })
   if (status !== 0) throw new ReleaseRefused(refusal)
 }

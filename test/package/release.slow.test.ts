@@ -116,6 +116,11 @@ test('a commit whose tests fail is not released', (context) => {
   assert.equal(existsSync(join(folder, '.resourced/release')), false)
 })
 
+test('a release waits for all tests, however long they take', (context) => {
+  const { options } = repository(context, '[ "$TEST_UNTIL" = Infinity ]')
+  prepareRelease(options)
+})
+
 test('tests that change files of the commit stop the release', (context) => {
   const { options } = repository(context, 'echo changed >> lib.js')
   assert.throws(() => prepareRelease(options), /The tests changed files/)
