@@ -7,14 +7,14 @@ import type { Fault, PlantedAnswer } from '../../planted.ts'
 /** It is there: that is all that is asked when it is written. */
 const unguarded = withField('if-match', '*')
 
-/** It decides the condition, and writes a little later. */
+/** It decides the condition, and writes later: a busy machine may need time until the other request is there. */
 function late(method: string, tell: (answer: PlantedAnswer) => PlantedAnswer = (answer) => answer): Fault['plant'] {
   return (server) => async (request) => {
     const match = request.headers['if-match']
     if (request.method !== method || match === undefined) return server(request)
     const current = await server(readOf(request))
     if (match !== current.headers['etag']) return server(request)
-    await sleep(30)
+    await sleep(200)
     return tell(await server(unguarded(request)))
   }
 }

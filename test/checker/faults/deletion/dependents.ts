@@ -73,7 +73,7 @@ export const dependentFaults: readonly Fault[] = [
         beingMade.set(parent, (beingMade.get(parent) ?? 0) + 1)
         const answer = await server(request)
         // As long as nobody knows yet that it is made.
-        await sleep(20)
+        await sleep(200)
         beingMade.set(parent, (beingMade.get(parent) ?? 0) - 1)
         return answer
       }

@@ -142,7 +142,7 @@ export const mannersFaults: readonly Fault[] = [
         const count = running.get(key) ?? 0
         running.set(key, count + 1)
         if (count === 0) {
-          await sleep(30)
+          await sleep(200)
           return server(request).finally(() => running.delete(key))
         }
         const { sku } = jsonOf(request)

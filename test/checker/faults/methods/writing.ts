@@ -130,7 +130,8 @@ export const writingFaults: readonly Fault[] = [
         const skus = waiting.get(name) ?? []
         waiting.set(name, skus)
         skus.push(sku)
-        await sleep(20)
+        // On a busy machine, the second one may come much later.
+        await sleep(200)
         waiting.delete(name)
         if (skus.length !== 2 || new Set(skus).size !== 2) return server(request)
         const known = first.get(name)
