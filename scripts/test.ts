@@ -43,7 +43,7 @@ const isLong = (file: string) =>
   /^test\/(?:checker\/own\.|documentation\/|package\/|permissions\.release|power-cut\/|schemathesis\/|workers\.)/.test(
     file,
   ) || /^test\/(?:races\/pairs|postgres\/import-tables|postgres\/pooler)\./.test(file)
-/** They begin last: the parts of a console or of the checker, each for itself. */
+/** They begin last: the parts of the console and of the checker, each for itself. */
 const isPart = (file: string) =>
   /^test\/(?:browser\/(?!console-(?:accessibility|browse|hostile|journey))|checker\/(?!command|harms))/.test(file)
 

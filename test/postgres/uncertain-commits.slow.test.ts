@@ -48,6 +48,9 @@ test('a change whose wait for the standby an operator cancels is answered 502', 
     assert.equal(status, 502)
     assert.match(json.detail, /it was made, or it was not/)
   }
+  // It was made on this server: a second try would have made another one.
+  const made = await query(cluster.adminUrl, "select id from notes where title = 'with a key'")
+  assert.equal(made.length, 1)
 })
 
 test('a read whose commit is lost runs again on another server', { skip }, async (context) => {

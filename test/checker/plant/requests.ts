@@ -1,4 +1,5 @@
 /** Words for faults: a server that takes requests for others. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fault, Keys, PlantedRequest } from '../planted.ts'
 import type { Which } from './which.ts'
 
@@ -24,3 +25,6 @@ export function asCaller(request: PlantedRequest, { key }: Keys): PlantedRequest
 export function readOf({ path, headers, connection }: PlantedRequest): PlantedRequest {
   return { method: 'GET', path, headers: { authorization: headers['authorization'] ?? '' }, body: '', connection }
 }
+
+/** Waits until a request that was sent at the same time as another one is there, on a busy machine too. */
+export const othersArrive = (): Promise<void> => sleep(200)

@@ -1,20 +1,19 @@
 /** Faults of CON-5. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { withField } from '../../plant/messages.ts'
-import { readOf } from '../../plant/requests.ts'
+import { othersArrive, readOf } from '../../plant/requests.ts'
 import type { Fault, PlantedAnswer } from '../../planted.ts'
 
 /** It is there: that is all that is asked when it is written. */
 const unguarded = withField('if-match', '*')
 
-/** It decides the condition, and writes later: a busy machine may need time until the other request is there. */
+/** It decides the condition, and writes a little later. */
 function late(method: string, tell: (answer: PlantedAnswer) => PlantedAnswer = (answer) => answer): Fault['plant'] {
   return (server) => async (request) => {
     const match = request.headers['if-match']
     if (request.method !== method || match === undefined) return server(request)
     const current = await server(readOf(request))
     if (match !== current.headers['etag']) return server(request)
-    await sleep(200)
+    await othersArrive()
     return tell(await server(unguarded(request)))
   }
 }

@@ -1,9 +1,9 @@
 /** Faults of what becomes of dependents (DEL-4, DEL-5). */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { answering, answerOf, on, withBody, withStatus } from '../../plant/answers.ts'
 import { withData, withMore } from '../../plant/lists.ts'
 import { filteredList, markOf, watching } from '../../plant/memory.ts'
 import { jsonOf, withJson, withMembers } from '../../plant/messages.ts'
+import { othersArrive } from '../../plant/requests.ts'
 import { at, of } from '../../plant/which.ts'
 import type { Fault, PlantedAnswer } from '../../planted.ts'
 
@@ -72,8 +72,8 @@ export const dependentFaults: readonly Fault[] = [
         const parent = `/v3/shelves/${jsonOf(request)['shelf_id']}`
         beingMade.set(parent, (beingMade.get(parent) ?? 0) + 1)
         const answer = await server(request)
-        // As long as nobody knows yet that it is made.
-        await sleep(200)
+        // Nobody knows yet that it is made.
+        await othersArrive()
         beingMade.set(parent, (beingMade.get(parent) ?? 0) - 1)
         return answer
       }

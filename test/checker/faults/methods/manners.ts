@@ -1,8 +1,7 @@
 /** Faults of refusals, preferences, repetition and QUERY. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { answering, type Edit, withStatus } from '../../plant/answers.ts'
 import { jsonOf, withField, withMembers, without } from '../../plant/messages.ts'
-import { asking, readOf } from '../../plant/requests.ts'
+import { asking, othersArrive, readOf } from '../../plant/requests.ts'
 import { always, has, isCollection, isRecord, of } from '../../plant/which.ts'
 import type { Fault, PlantedAnswer, PlantedRequest } from '../../planted.ts'
 
@@ -142,7 +141,7 @@ export const mannersFaults: readonly Fault[] = [
         const count = running.get(key) ?? 0
         running.set(key, count + 1)
         if (count === 0) {
-          await sleep(200)
+          await othersArrive()
           return server(request).finally(() => running.delete(key))
         }
         const { sku } = jsonOf(request)

@@ -1,9 +1,8 @@
 /** Faults of what methods do. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { answering, on, withBody, withStatus } from '../../plant/answers.ts'
 import { remembering } from '../../plant/memory.ts'
 import { jsonOf, type Members, withField, withJson, withMembers, without } from '../../plant/messages.ts'
-import { addressing, asking, readOf } from '../../plant/requests.ts'
+import { addressing, asking, othersArrive, readOf } from '../../plant/requests.ts'
 import { all, always, at, has, isCollection, isNested, isRecord, not, of, pathOf, sends } from '../../plant/which.ts'
 import type { Fault, PlantedAnswer } from '../../planted.ts'
 
@@ -130,8 +129,7 @@ export const writingFaults: readonly Fault[] = [
         const skus = waiting.get(name) ?? []
         waiting.set(name, skus)
         skus.push(sku)
-        // On a busy machine, the second one may come much later.
-        await sleep(200)
+        await othersArrive()
         waiting.delete(name)
         if (skus.length !== 2 || new Set(skus).size !== 2) return server(request)
         const known = first.get(name)
