@@ -1,4 +1,4 @@
-/** TEN-4: tenants are migrated one after the other, closed while nobody uses them, and opened when something is due. */
+/** TEN-4: tenants are migrated a few at a time, closed while nobody uses them, and opened when something is due. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -73,7 +73,7 @@ it('TEN-4: a migration that would lose data is not taken: that tenant stays 503,
   const after = await tenantTrial(first, { database: before.database })
   t.after(after.close)
   assert.equal((await afterMigration(after, member('globex'))).status, 200)
-  // Tenants are migrated side by side: the other one may be ready before it is known that this one fails.
+  // The other one may be ready before it is known that this one fails.
   const failureOf = () => after.seen.find(({ kind }) => kind === 'failure') as { readonly error: Error } | undefined
   await until(() => failureOf() !== undefined)
   assert.match(String(failureOf()?.error), /tenants migrate/)
