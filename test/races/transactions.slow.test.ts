@@ -262,3 +262,36 @@ test('RES-17: deletions, restorations, moves and upserts of what is summed do no
   assert.deepEqual(wrong, [])
   assert.equal((await deadlocks()) - before, 0)
 })
+
+test('DEL-6: restorations of the same unique values in opposite orders do not deadlock', { skip }, async () => {
+  const before = await deadlocks()
+  for (let round = 0; round < 5; round++) {
+    const codes = Array.from({ length: 200 }, (_, number) => `r${round}-${number}`)
+    const orders: string[] = []
+    for (const order of [codes, codes.toReversed(), codes, codes.toReversed(), codes, codes.toReversed()]) {
+      const { id } = await race.make('orders', {})
+      await race.make(
+        'lines',
+        order.map((code) => ({ code, amount: 0, order_id: id })),
+      )
+      assert.equal((await server(0)('DELETE', `/v1/orders/${id}`)).status, 204)
+      orders.push(id)
+    }
+    const answers = await atOnce(6, (number) => server(number)('POST', `/v1/orders/${orders[number]}/restore`))
+    assert.deepEqual(statuses(answers), { 200: 1, 409: 5 })
+  }
+  assert.equal((await deadlocks()) - before, 0)
+})
+
+test('BLK-1: arrays of the same unique values in opposite orders are all answered', { skip }, async () => {
+  const orders = await atOnce(6, () => race.make('orders', {}))
+  for (let round = 0; round < 2; round++) {
+    const codes = Array.from({ length: 900 }, (_, number) => `s${round}-${number}`)
+    const answers = await atOnce(6, (number) => {
+      const order = number < 3 ? codes : codes.toReversed()
+      const body = order.map((code) => ({ code, amount: 0, order_id: orders[number]?.id }))
+      return server(number)('POST', '/v1/lines', { body })
+    })
+    assert.deepEqual(statuses(answers), { 201: 1, 409: 5 })
+  }
+})

@@ -34,6 +34,8 @@ export function controlIn(schema?: string) {
 export const control = {
   // A table lock is acquired before the transaction takes its snapshot; a row lock would be too late.
   besideRules: textOf('lock table resourced_meta in row exclusive mode'),
+  // Two transactions never hold this lock at the same time; others do not wait for it.
+  afterDeadlock: textOf('lock table resourced_meta in share update exclusive mode'),
   commit: textOf('commit'),
   rollback: textOf('rollback'),
   isThere: textOf('select 1 as one'),

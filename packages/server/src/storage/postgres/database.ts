@@ -21,7 +21,15 @@ import {
   sendEach,
   setTimeLeft,
 } from './control.ts'
-import { isCanceled, isOfMissingTable, isOfServer, isRestartable, isUnprepared, toStorageFault } from './errors.ts'
+import {
+  isCanceled,
+  isDeadlock,
+  isOfMissingTable,
+  isOfServer,
+  isRestartable,
+  isUnprepared,
+  toStorageFault,
+} from './errors.ts'
 import { Pools } from './pools.ts'
 import { ReadTime } from './read-time.ts'
 import type { ConnectionOptions } from './settings.ts'
@@ -185,7 +193,10 @@ export class Database implements Runner {
     const begin = [...beginOf(this.#control, isolation, unsaid), ...(isLong ? this.#limitingLong : this.#limiting)]
     const began = performance.now()
     const ended = this.#withFaults(
-      this.#restarting(() => this.#transact(start, { begin, changed, isLong }), isRepeatable),
+      this.#restarting(
+        (queue) => this.#transact(start, { begin: [...begin, ...queue], changed, isLong }),
+        isRepeatable,
+      ),
     )
     ended.catch((error: unknown) => this.#probe.failed(error))
     const outcome = await ended
@@ -281,15 +292,19 @@ export class Database implements Runner {
    * Runs work again where it may succeed then: after a conflict with other transactions, and after its server has
    * failed, where another one may take over and nothing was committed.
    *
+   * @param work receives what a transaction begins with after a deadlock: those that had one run one after another, or
+   *   they could deadlock again and again
    * @param isRepeatable whether work that was perhaps committed can run again
    */
-  async #restarting<T>(work: () => Promise<T>, isRepeatable = true): Promise<T> {
+  async #restarting<T>(work: (queue: readonly Statement[]) => Promise<T>, isRepeatable = true): Promise<T> {
+    let queue: readonly Statement[] = []
     let failedSince: number | undefined
     const begun = performance.now()
     for (let restarts = 0; ; ) {
       try {
-        return await work()
+        return await work(queue)
       } catch (error) {
+        if (isDeadlock(error)) queue = [control.afterDeadlock]
         const isUnknown = error instanceof StorageFault && error.kind === 'uncertain'
         // A commit that is only on the primary would be found, and acknowledged.
         const canRepeat = isRepeatable && isUnknown && error.cause !== undefined

@@ -23,6 +23,11 @@ export function isRestartable(error: unknown): boolean {
   return error instanceof Outdated || restarting.has(codeOf(error))
 }
 
+/** Whether a transaction was ended because it and others waited for each other. */
+export function isDeadlock(error: unknown): boolean {
+  return codeOf(error) === '40P01'
+}
+
 /** Whether a statement did not run because of the name of its prepared statement. */
 export function isUnprepared(error: unknown): boolean {
   return unprepared.has(codeOf(error))

@@ -3,7 +3,7 @@
  */
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { always, comparisonKey, type Scalar } from 'resourced-contract/model/predicate'
-import sql, { type Sql } from 'sql-template-tag'
+import type { Sql } from 'sql-template-tag'
 import { type CurrentRecord, checkFilterConditions } from '../../plan/check-record.ts'
 import { takenIssue } from '../../plan/decide.ts'
 import {
@@ -24,7 +24,7 @@ import { refusalOfParent } from './create.ts'
 import { lockForCreations } from './load.ts'
 import { type Item, writeItems } from './many.ts'
 import { holdersOf, textOf } from './rows/expected.ts'
-import { expectHolders, lockReferred } from './rows/lock-operations.ts'
+import { expectHolders, lockReferred, lockValues } from './rows/lock-operations.ts'
 import { type Answered, addressOf, lockRecords, representAll } from './rows/record-row.ts'
 
 /** Runs a WriteMany. */
@@ -73,9 +73,7 @@ function* itemsOf(context: SqlContext, plan: WriteMany): Transaction<readonly It
 /** The records that unique values identify, and those that are new. */
 function* keyedItems(context: SqlContext, plan: WriteMany, field: string): Transaction<readonly Item[]> {
   const { resource, isSingle } = plan
-  const { advisoryLock } = context.dialect
-  // Two requests that write the same values in another order would wait for each other.
-  if (!isSingle && advisoryLock !== undefined) yield sql`select ${advisoryLock(`keys of ${resource.name}`)}`
+  if (!isSingle) yield* lockValues(context, resource.name)
   const keys = keysOf(plan)
   const places = Map.groupBy(keys.keys(), (index) => keys[index])
   const wanted = keys.filter((key) => key !== undefined)

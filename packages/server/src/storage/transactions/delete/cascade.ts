@@ -23,7 +23,7 @@ import {
 } from '../../transaction.ts'
 import { tickAll } from '../rows/clock.ts'
 import { eraseStates, leavesStates } from '../rows/erase-states.ts'
-import { lockHolders } from '../rows/lock-operations.ts'
+import { lockHolders, lockValues } from '../rows/lock-operations.ts'
 import { removeCounters } from '../rows/numbers.ts'
 import { cascadeReach, cascadesOf, resourceOf } from '../rows/other-records.ts'
 
@@ -263,11 +263,13 @@ export function* markDeleted(
  * @param given `updatedAt`: left out where a deletion is undone: the rows have their former times
  */
 export function* revive(
-  { dialect }: SqlContext,
+  context: SqlContext,
   collection: string,
   ids: readonly string[],
   { mark, updatedAt }: { readonly mark: string | null; readonly updatedAt?: string | undefined },
 ): Transaction<void> {
+  const { catalog, dialect } = context
+  if (ids.length > 1 && resourceOf(catalog, collection).unique.length > 0) yield* lockValues(context, collection)
   const updated = updatedAt === undefined ? empty : sql`, updated_at = ${updatedAt}`
   const live = sql`deleted_at = null, _deletion = ${mark}, _revision = ${nextRevisionSql(newMark())}${updated}`
   yield ignoringRows(sql`update ${tableSql(collection)} set ${live} where ${dialect.isAnyOf(raw('id'), ids)}`)

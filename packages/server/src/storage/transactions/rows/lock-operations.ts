@@ -196,3 +196,11 @@ function ranksOf(catalog: Catalog): ReadonlyMap<string, number> {
   knownRanks.set(catalog, ranks)
   return ranks
 }
+
+/**
+ * Waits until no other transaction writes unique values of many records of a collection. Two that write the same values
+ * in different orders would deadlock.
+ */
+export function* lockValues({ dialect }: SqlContext, collection: string): Transaction<void> {
+  if (dialect.advisoryLock !== undefined) yield sql`select ${dialect.advisoryLock(`keys of ${collection}`)}`
+}
