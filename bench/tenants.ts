@@ -135,12 +135,13 @@ function quantiles(times: number[]): string {
   return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms`
 }
 
-/** Answers of 8 clients in five seconds, after as many of warming up, by processor time of the server. */
-async function throughput(server: Server, keys: readonly string[]): Promise<string> {
-  await load(server, keys)
+const median = (values: readonly number[]) => values.toSorted((left, right) => left - right)[values.length >> 1]!
+
+/** How many requests of 8 clients are answered in five seconds, by the processor time of the server. */
+async function throughput(server: Server, keys: readonly string[]): Promise<number> {
   const used = processorOf(server)
   const answered = await load(server, keys)
-  return `${Math.round(answered / (processorOf(server) - used))} requests per second of processor time`
+  return answered / (processorOf(server) - used)
 }
 
 /** How often 8 clients are answered in five seconds. */
@@ -191,11 +192,23 @@ console.log(`${((1000 * (processorOf(server) - used)) / count).toFixed(1)} ms of
 console.log(
   `memory afterwards: ${Math.round(memoryOf(server))} MB, most ${Math.round(most)} MB, ${openFiles(server)} files`,
 )
-for (const number of [1, 50])
-  console.log(`GET of ${number} tenants: ${await throughput(server, keys.slice(0, number))}`)
-await stop(server)
 const single = await serve(one, declarationOf(false))
-console.log(`GET without tenants: ${await throughput(single, [key])}`)
+const compared = { '1 tenant': keys.slice(0, 1), '50 tenants': keys.slice(0, 50), 'no tenants': [key] }
+const rates = new Map<string, number[]>(Object.keys(compared).map((name) => [name, []]))
+for (const isWarm of [false, true, true, true, true, true]) {
+  for (const [name, some] of Object.entries(compared)) {
+    const rate = await throughput(name === 'no tenants' ? single : server, some)
+    if (isWarm) rates.get(name)!.push(rate)
+  }
+}
+const without = rates.get('no tenants')!
+for (const [name, found] of rates) {
+  const beside = found.map((rate, round) => rate / without[round]!)
+  const texts = beside.toSorted((left, right) => left - right).map((ratio) => ratio.toFixed(2))
+  const rate = `${Math.round(median(found))} requests per second of processor time`
+  console.log(`GET of ${name}: ${rate}, ${texts[2]} of GET without (${texts[0]} to ${texts.at(-1)})`)
+}
+await stop(server)
 await stop(single)
 
 const began = performance.now()
