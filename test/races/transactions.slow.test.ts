@@ -176,6 +176,34 @@ for (const [name, method, body] of [
   })
 }
 
+test('BLK-3, BLK-4: a job comes after a transaction as a whole, or before it', { skip }, async () => {
+  const { id: order_id } = await race.make('orders', {})
+  const found = { before: 0, after: 0, refused: 0 }
+  for (const round of roundsUntil(30, () => found.before > 0 && found.refused > 0)) {
+    const amount = 1_000 + round
+    const lines = await atOnce(2, (number) => race.make('lines', { amount: amount * (1 - number), order_id }))
+    // The first one matches all the time, the second one only afterwards.
+    const bodies = [{ code: `j${round}` }, { amount }]
+    const operations = lines.map(({ id }, index) => ({ method: 'PATCH', path: `/lines/${id}`, body: bodies[index] }))
+    const [transacted, accepted] = await Promise.all([
+      moment(8).then(() => server(0)('POST', '/v1/transactions', { body: { operations } })),
+      server(1)('PATCH', `/v1/lines?amount=${amount}`, { body: { amount: 0 }, headers: { prefer: 'respond-async' } }),
+    ])
+    assert.equal(accepted.status, 202)
+    await until(async () => (await race.rows('select job from resourced_work')).length === 0)
+    if (transacted.status === 409) found.refused++
+    else {
+      assert.equal(transacted.status, 200, JSON.stringify(transacted.json))
+      const isLast = await atOnce(2, async (number) => {
+        const { headers } = await server(0)('GET', `/v1/lines/${lines[number].id}`)
+        return headers['etag'] === transacted.json.results[number].etag
+      })
+      assert.equal(isLast[0], isLast[1], `round ${round}: ${isLast}`)
+      found[isLast[0] ? 'after' : 'before']++
+    }
+  }
+})
+
 test('RES-17, BLK-1 to BLK-4: many changes that move sums of the same records do not deadlock', { skip }, async () => {
   const before = await deadlocks()
   const orders: string[] = (await atOnce(3, () => race.make('orders', {}))).map(({ id }) => id)

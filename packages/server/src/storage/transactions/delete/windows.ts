@@ -19,7 +19,7 @@ import { type Moves, noteMove } from '../../sql/batch.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { liveSql } from '../../sql/predicate.ts'
-import { firstRow, type Transaction } from '../../transaction.ts'
+import { firstRow, type Row, type Transaction } from '../../transaction.ts'
 import { countRemoved, tickAll, tickOne } from '../rows/clock.ts'
 import { eraseStates } from '../rows/erase-states.ts'
 import { lockHolders } from '../rows/lock-operations.ts'
@@ -69,12 +69,18 @@ export type After = Transaction<WorkState | 'ended'>
 function* collectMatching(context: SqlContext, { job, state, size }: Window, selection: Selection): After {
   const resource = context.catalog.resources.get(state.collection)
   if (resource === undefined) return 'ended'
-  const { ids, at } = yield* nextMatches(context, resource, selection, size)
+  const { isAnyOf, lock } = context.dialect
   // By the ids alone: without statistics PostgreSQL would go through an index of the filter, once for each window.
   const matches = context.dialect.unindexed(liveSql({ ...context, locksReferenced: true }, resource, selection.filter))
-  const { isAnyOf, lock } = context.dialect
-  const among = sql`${subjectSql(resource.name)} where ${isAnyOf(columnSql(subject, 'id'), ids)} and ${matches}`
-  const rows = ids.length === 0 ? [] : yield sql`select id, _deletion from ${among}${lock.orderById}${lock.update}`
+  let { ids, at } = yield* nextMatches(context, resource, selection, size)
+  let rows: readonly Row[] = []
+  // As `lockMatches`: until all that match are locked.
+  while (ids.some((id) => rows.every((row) => row['id'] !== id))) {
+    const among = sql`${subjectSql(resource.name)} where ${isAnyOf(columnSql(subject, 'id'), ids)} and ${matches}`
+    rows = yield sql`select id, _deletion from ${among}${lock.orderById}${lock.update}`
+    if (!lock.hasOtherWriters) break
+    ;({ ids, at } = yield* nextMatches(context, resource, selection, size))
+  }
   const own = markOf(job, state)
   const marks = rows.flatMap(({ _deletion: mark }) => (mark === null || mark === own ? [] : [String(mark)]))
   const takenBy = marks.find((mark) => state.change !== undefined || isMarkOfChange(mark))
