@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { catalogFixture, resourceFixture } from '../../sql/catalog.fixture.ts'
-import type { SqlContext } from '../../sql/context.ts'
+import { type SqlContext, sqlContext } from '../../sql/context.ts'
+import { sqlite } from '../../sqlite/dialect.ts'
 import type { Row } from '../../transaction.ts'
-import { checkClock } from './purge.ts'
+import { checkClock, purgeRecords } from './purge.ts'
 
 const day = 86_400_000
 const now = Date.parse('2026-11-22T12:00:00.000Z')
@@ -46,4 +47,21 @@ test('without a kept time the newest record of all collections counts, and an em
     doubt: { now, last: now - 2 * day, of: 'record' },
     kept: undefined,
   })
+})
+
+test('DEL-7: a purge leaves what a deletion has deleted that began while it looked for work', () => {
+  const notes = resourceFixture('notes', {})
+  const transaction = purgeRecords(sqlContext({ catalog: catalogFixture(notes), dialect: sqlite }), notes, now)
+  const asked: string[] = []
+  let step = transaction.next()
+  while (step.done !== true) {
+    const { sql, values } = step.value
+    asked.push(sql)
+    const isOfWork = sql.includes('from resourced_work')
+    const found: Row = isOfWork ? { job: 'begun', state: '{}' } : { id: 'root', _deletion: 'begun' }
+    const isThere = isOfWork ? asked.length > 1 : !JSON.stringify(values).includes('begun')
+    step = transaction.next(isThere ? [found] : [])
+  }
+  assert.equal(step.value, 0)
+  assert.deepEqual([...new Set(asked.map((text) => text.slice(0, 6)))], ['select'])
 })

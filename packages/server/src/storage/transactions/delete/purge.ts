@@ -117,9 +117,14 @@ export function* purgeRecords(
   const { skipLocked } = lock
   const kept = yield* marksInWork()
   const isFree = kept.length === 0 ? empty : sql` and (_deletion is null or not ${isAnyOf(raw('_deletion'), kept)})`
-  const rows =
-    yield sql`select id ${expiredRows(resource, due)}${isFree} order by deleted_at limit ${size}${skipLocked}`
+  const which = sql`${expiredRows(resource, due)}${isFree}`
+  const rows = yield sql`select id, _deletion ${which} order by deleted_at limit ${size}${skipLocked}`
   if (rows.length === 0) return 0
+  // A deletion that has begun between the two statements may not have reached what is below these records.
+  const begun = yield* marksInWork()
+  if (rows.some((row) => begun.includes(String(row['_deletion'])))) {
+    return yield* purgeRecords(context, resource, due, size)
+  }
   const ids = rows.map((row) => String(row['id']))
   if (yield* eraseStates(context, resource, ids)) return 'erasing'
   yield* removeRows(context, resource, ids)
