@@ -119,24 +119,21 @@ export const writingFaults: readonly Fault[] = [
     breaks: 'MET-2/again',
     says: 'Two POSTs alike that come at once are taken for one.',
     plant(server) {
-      const waiting = new Map<string, unknown[]>()
-      const first = new Map<string, Promise<PlantedAnswer>>()
+      const waiting = new Map<string, { readonly skus: unknown[]; answer?: Promise<PlantedAnswer> }>()
       return async (request) => {
         const { sku, ...sent } = jsonOf(request)
         const isSubject = of('POST', isCollection)(request) && sku !== undefined
         if (!isSubject || request.headers['idempotency-key'] !== undefined) return server(request)
         const name = JSON.stringify(sent)
-        const skus = waiting.get(name) ?? []
-        waiting.set(name, skus)
-        skus.push(sku)
+        const alike = waiting.get(name) ?? { skus: [] }
+        waiting.set(name, alike)
+        alike.skus.push(sku)
         await othersArrive()
-        waiting.delete(name)
-        if (skus.length !== 2 || new Set(skus).size !== 2) return server(request)
-        const known = first.get(name)
-        if (known !== undefined) return known
-        const answer = server(request).finally(() => first.delete(name))
-        first.set(name, answer)
-        return answer
+        if (waiting.get(name) === alike) waiting.delete(name)
+        if (alike.skus.length !== 2 || new Set(alike.skus).size !== 2) return server(request)
+        // The first may be answered before the second has waited.
+        alike.answer ??= server(request)
+        return alike.answer
       }
     },
   },
