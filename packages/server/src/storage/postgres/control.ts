@@ -50,15 +50,18 @@ function textOf(text: string): Statement {
  * (`Locks.excludeSerializable`).
  *
  * @param limits set where the session has none
+ * @param isAfterDeadlock whether it has had a deadlock: those run one after another, or they could deadlock for ever
  */
 export function beginOf(
   { readCommitted, serializable }: Control,
   isolation: Isolation,
   limits?: Pick<Limits, 'lock'>,
+  isAfterDeadlock = false,
 ): readonly Statement[] {
-  if (isolation === 'read committed') return [readCommitted]
-  const waits = limits === undefined ? [] : [textOf(`set local lock_timeout = ${limits.lock}`)]
-  return [serializable, ...waits, control.besideRules]
+  const locks = isolation === 'serializable' ? [control.besideRules] : []
+  if (isAfterDeadlock) locks.push(control.afterDeadlock)
+  if (limits !== undefined && locks.length > 0) locks.unshift(textOf(`set local lock_timeout = ${limits.lock}`))
+  return [isolation === 'serializable' ? serializable : readCommitted, ...locks]
 }
 
 /** Sets the limits of a transaction, where no session keeps them. */

@@ -190,14 +190,13 @@ export class Database implements Runner {
     { isolation = 'read committed', isLong = false, isRepeatable = false }: Writing = {},
   ): Promise<T> {
     const unsaid = this.#limiting.length > 0 ? this.#pools.limits : undefined
-    const begin = [...beginOf(this.#control, isolation, unsaid), ...(isLong ? this.#limitingLong : this.#limiting)]
     const began = performance.now()
-    const ended = this.#withFaults(
-      this.#restarting(
-        (queue) => this.#transact(start, { begin: [...begin, ...queue], changed, isLong }),
-        isRepeatable,
-      ),
-    )
+    const work = (isAfterDeadlock: boolean) => {
+      const begin = beginOf(this.#control, isolation, unsaid, isAfterDeadlock)
+      const limits = isLong ? this.#limitingLong : this.#limiting
+      return this.#transact(start, { begin: [...begin, ...limits], changed, isLong })
+    }
+    const ended = this.#withFaults(this.#restarting(work, isRepeatable))
     ended.catch((error: unknown) => this.#probe.failed(error))
     const outcome = await ended
     if (changed(outcome)) this.#probe.succeeded()
@@ -292,19 +291,18 @@ export class Database implements Runner {
    * Runs work again where it may succeed then: after a conflict with other transactions, and after its server has
    * failed, where another one may take over and nothing was committed.
    *
-   * @param work receives what a transaction begins with after a deadlock: those that had one run one after another, or
-   *   they could deadlock again and again
+   * @param work is told whether there was a deadlock
    * @param isRepeatable whether work that was perhaps committed can run again
    */
-  async #restarting<T>(work: (queue: readonly Statement[]) => Promise<T>, isRepeatable = true): Promise<T> {
-    let queue: readonly Statement[] = []
+  async #restarting<T>(work: (isAfterDeadlock: boolean) => Promise<T>, isRepeatable = true): Promise<T> {
+    let isAfterDeadlock = false
     let failedSince: number | undefined
     const begun = performance.now()
     for (let restarts = 0; ; ) {
       try {
-        return await work(queue)
+        return await work(isAfterDeadlock)
       } catch (error) {
-        if (isDeadlock(error)) queue = [control.afterDeadlock]
+        isAfterDeadlock ||= isDeadlock(error)
         const isUnknown = error instanceof StorageFault && error.kind === 'uncertain'
         // A commit that is only on the primary would be found, and acknowledged.
         const canRepeat = isRepeatable && isUnknown && error.cause !== undefined
