@@ -75,10 +75,11 @@ function* collectMatching(context: SqlContext, { job, state, size }: Window, sel
   let { ids, at } = yield* nextMatches(context, resource, selection, size)
   let rows: readonly Row[] = []
   // As `lockMatches`: until all that match are locked.
-  while (ids.some((id) => rows.every((row) => row['id'] !== id))) {
+  for (let locked = new Set<unknown>(); ids.some((id) => !locked.has(id)); ) {
     const among = sql`${subjectSql(resource.name)} where ${isAnyOf(columnSql(subject, 'id'), ids)} and ${matches}`
     rows = yield sql`select id, _deletion from ${among}${lock.orderById}${lock.update}`
     if (!lock.hasOtherWriters) break
+    locked = new Set(rows.map(({ id }) => id))
     ;({ ids, at } = yield* nextMatches(context, resource, selection, size))
   }
   const own = markOf(job, state)

@@ -202,5 +202,6 @@ function ranksOf(catalog: Catalog): ReadonlyMap<string, number> {
  * in different orders would deadlock.
  */
 export function* lockValues({ dialect }: SqlContext, collection: string): Transaction<void> {
-  if (dialect.advisoryLock !== undefined) yield sql`select ${dialect.advisoryLock(`keys of ${collection}`)}`
+  const { advisoryLock } = dialect
+  if (advisoryLock !== undefined) yield ignoringRows(sql`select ${advisoryLock(`keys of ${collection}`)}`)
 }
