@@ -104,6 +104,12 @@ const earlier = `select distinct virtualtransaction as id from pg_locks held
 
 const lockOf = (name: string) => sql`hashtextextended(${name} || ' ' || current_schema(), 0)`
 
+/** Waits for those that hold a lock of their own here, then takes one: those that come at the same time do not wait. */
+const matching = (name = "hashtext('matching ' || current_schema()) & 2147483647") => `with waited as materialized (
+    select count(pg_advisory_xact_lock_shared(${name}, objid::bigint::integer)) as number from pg_locks
+    where objsubid = 2 and classid::bigint = ${name} and mode = 'ExclusiveLock' and granted)
+  select pg_advisory_xact_lock(${name}, (txid_current() & 2147483647)::integer) from waited where number >= 0`
+
 /** PostgreSQL 15 and newer. */
 export const postgres: Dialect = {
   layout,
@@ -199,6 +205,7 @@ export const postgres: Dialect = {
     // On a table that hardly ever changes, so that no vacuum blocks it.
     excludeSerializable: raw('lock table resourced_meta in share row exclusive mode'),
     earlier: raw(earlier),
+    matching: raw(matching()),
     asReader: raw('select pg_advisory_xact_lock_shared(18, 58)'),
   },
   // A connection has its own slot, so that few writers wait for each other.

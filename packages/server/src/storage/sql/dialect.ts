@@ -37,6 +37,12 @@ export interface Locks {
    * writer has the whole database.
    */
   readonly earlier: Sql | undefined
+  /**
+   * A statement that waits for the changes by filter that run, and keeps those that come later waiting: they could find
+   * what was made since this one has looked, but not what this one changes. `undefined` with one writer. Serializable
+   * transactions find that out by themselves.
+   */
+  readonly matching: Sql | undefined
   /** Says that a transaction only reads, so that nobody waits for it (`earlier`). */
   readonly asReader: Sql | undefined
 }

@@ -159,6 +159,7 @@ export const sqlite: Dialect = {
     skipLocked: empty,
     excludeSerializable: undefined,
     earlier: undefined,
+    matching: undefined,
     asReader: undefined,
   },
   clockSlot: empty,

@@ -12,7 +12,7 @@ import type { SqlContext } from '../sql/context.ts'
 import type { Transaction } from '../transaction.ts'
 import { storedChange } from './delete/change.ts'
 import { accept, conflict } from './delete/delete.ts'
-import { lockMatches, matchedSql, matchesFew, selectMatching, tooManyAffected } from './delete/matching.ts'
+import { lockMatches, matchedSql, matchesFew, selectMatching, takeTurn, tooManyAffected } from './delete/matching.ts'
 import { withoutLocks } from './delete/snapshot-context.ts'
 import { type Announced, announce, checkedState, newState, nextQueued } from './delete/work-list.ts'
 import { type Checked, changeRecords, checkEach } from './rows/change-records.ts'
@@ -25,6 +25,7 @@ export function* updateMatching(context: SqlContext, plan: UpdateMatching): Tran
   const { most, above, update } = plan
   const stale = checkFilterConditions(plan)
   if (stale !== undefined) return stale
+  yield* takeTurn(context)
   if (!(yield* matchesFew(context, plan))) return yield* announceChange(plan)
   const holders = yield* lockReferred(context, { ...update, bodies: [update.body] }, matchedSql(context, plan))
   const rows = yield* lockMatches(context, plan, sql`id, _deletion`, holders)

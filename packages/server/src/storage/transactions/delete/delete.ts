@@ -46,7 +46,7 @@ import {
   setOf,
   sizeOf,
 } from './cascade.ts'
-import { lockMatches, matchedSql, matchesFew, selectMatching, tooManyAffected } from './matching.ts'
+import { lockMatches, matchedSql, matchesFew, selectMatching, takeTurn, tooManyAffected } from './matching.ts'
 import { asked, flip } from './windows.ts'
 import {
   type Announced,
@@ -137,6 +137,7 @@ export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Tran
   const stale = checkFilterConditions(plan)
   if (stale !== undefined) return stale
   yield* lockRulesBelow(context, resource)
+  yield* takeTurn(context)
   const isFew = yield* matchesFew(context, plan)
   if (!isFew) return yield* announce(plan, newState(plan, { selection: yield* selectMatching(plan) }))
   const holders = yield* lockHolders(context, [{ resource, which: matchedSql(context, plan) }])

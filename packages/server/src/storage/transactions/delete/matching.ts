@@ -10,7 +10,7 @@ import type { DeleteMatching, UpdateMatching } from '../../../plan/plan.ts'
 import { columnSql, subject, subjectSql, tableSql } from '../../sql/columns.ts'
 import type { SqlContext } from '../../sql/context.ts'
 import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
-import { firstRow, type Row, type Transaction } from '../../transaction.ts'
+import { firstRow, ignoringRows, type Row, type Transaction } from '../../transaction.ts'
 import { clockOf, clockSql } from '../rows/clock.ts'
 import { expectHolders, type Holders } from '../rows/lock-operations.ts'
 import { mostInspected } from './cascade.ts'
@@ -38,6 +38,11 @@ export function* matchesFew(context: SqlContext, plan: Matching): Transaction<bo
 function isIndexRange(predicate: Predicate): boolean {
   if (predicate.kind !== 'compare') return predicate.kind === 'in'
   return comparisons[predicate.operator].index !== undefined
+}
+
+/** Begins a change by filter: others see what it has changed if they see what came after it. */
+export function* takeTurn({ dialect: { lock } }: SqlContext): Transaction<void> {
+  if (lock.matching !== undefined) yield ignoringRows(lock.matching)
 }
 
 /**

@@ -36,7 +36,7 @@ import {
   revive,
   setOf,
 } from './cascade.ts'
-import { nextMatches, rowsForEach } from './matching.ts'
+import { nextMatches, rowsForEach, takeTurn } from './matching.ts'
 import {
   enqueue,
   lastQueued,
@@ -70,6 +70,7 @@ function* collectMatching(context: SqlContext, { job, state, size }: Window, sel
   const resource = context.catalog.resources.get(state.collection)
   if (resource === undefined) return 'ended'
   const { isAnyOf, lock } = context.dialect
+  yield* takeTurn(context)
   // By the ids alone: without statistics PostgreSQL would go through an index of the filter, once for each window.
   const matches = context.dialect.unindexed(liveSql({ ...context, locksReferenced: true }, resource, selection.filter))
   let { ids, at } = yield* nextMatches(context, resource, selection, size)
