@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type App, createApp, defineInterface } from '../packages/server/src/index.ts'
 import { startCluster } from '../test/postgres/cluster.ts'
+import { query } from '../test/postgres/query.ts'
 import { describeMachine, keepAwake, loadAverage } from './machine.ts'
 import { workOf } from './postgres/stage.ts'
 import { spreadOf } from './rounds.ts'
@@ -53,8 +54,12 @@ interface Operation {
   readonly body?: unknown
 }
 
-/** An application with its records, and the operations on them. */
-async function open(database: string, history: boolean) {
+/**
+ * An application with its records, and the operations on them.
+ *
+ * @param loaded called once there are records, which the statements of the measurement find
+ */
+async function open(database: string, history: boolean, loaded: () => Promise<unknown>) {
   const declaration = declarationOf(history)
   const app = createApp(declaration, { database, authenticate: () => administrator })
   const client = app.as<typeof declaration>(administrator)
@@ -73,6 +78,7 @@ async function open(database: string, history: boolean) {
   const deletable: string[] = []
   // In each round one deletion alone, ten together, and three of the mixed operations.
   while (deletable.length < 14 * (warmUp + rounds)) deletable.push(...(await make()))
+  await loaded()
   let turn = 0
   const create = (): Operation => ({ method: 'POST', path: '/cities', body: city() })
   // No record is next to the one before it.
@@ -101,9 +107,16 @@ async function send(app: App, { method, path, body }: Operation): Promise<number
   return time
 }
 
-/** @param behind seconds of processor time that the database has used in other processes */
-async function measure(databases: readonly string[], behind = () => 0): Promise<void> {
-  const opened = [await open(databases[0]!, false), await open(databases[1]!, true)]
+/**
+ * @param behind seconds of processor time that the database has used in other processes
+ * @param analyze collects statistics of a database, as a running server does each minute
+ */
+async function measure(
+  [plain, kept]: readonly [string, string],
+  behind = () => 0,
+  analyze: (database: string) => Promise<unknown> = async () => {},
+): Promise<void> {
+  const opened = [await open(plain, false, () => analyze(plain)), await open(kept, true, () => analyze(kept))]
   const kinds = opened.flatMap(({ app, create, change, remove }, index) => {
     const together = (...kinds: readonly (() => Operation)[]) => {
       const operations = () => Array.from({ length: ten }, (_, at) => kinds[at % kinds.length]!())
@@ -149,10 +162,15 @@ process.stdout.write(`${describeMachine(tmpdir())}; load average ${loadAverage()
 keepAwake()
 if (options.postgres) {
   const cluster = await startCluster({ fsync: true, settings: { autovacuum: 'on', shared_buffers: '256MB' } })
-  await measure([await cluster.createDatabase(), await cluster.createDatabase()], () => workOf(cluster))
+  const databases = [await cluster.createDatabase(), await cluster.createDatabase()] as const
+  await measure(
+    databases,
+    () => workOf(cluster),
+    (database) => query(database, 'analyze'),
+  )
   await cluster.stop()
 } else {
   const folder = mkdtempSync(join(tmpdir(), 'resourced-transactions-'))
-  await measure(['plain.db', 'history.db'].map((name) => `sqlite:${join(folder, name)}`))
+  await measure([`sqlite:${join(folder, 'plain.db')}`, `sqlite:${join(folder, 'history.db')}`])
   rmSync(folder, { recursive: true })
 }
