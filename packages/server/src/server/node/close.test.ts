@@ -129,7 +129,7 @@ test('at the deadline, remaining connections are destroyed', async () => {
   const running = sendRaw(origin, get('/endless'))
   await sleep(50)
   const took = await timed(server.close(200))
-  assert.ok(took >= 150 && took < 1500)
+  assert.ok(took >= 150 && took < 5_000, `${took} ms`)
   assert.deepEqual((await running).answers, [])
 })
 
