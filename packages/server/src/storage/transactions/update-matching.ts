@@ -25,7 +25,7 @@ export function* updateMatching(context: SqlContext, plan: UpdateMatching): Tran
   const { most, above, update } = plan
   const stale = checkFilterConditions(plan)
   if (stale !== undefined) return stale
-  yield* takeTurn(context)
+  yield* takeTurn(context, plan.resource)
   if (!(yield* matchesFew(context, plan))) return yield* announceChange(plan)
   const holders = yield* lockReferred(context, { ...update, bodies: [update.body] }, matchedSql(context, plan))
   const rows = yield* lockMatches(context, plan, sql`id, _deletion`, holders)

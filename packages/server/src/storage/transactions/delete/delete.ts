@@ -137,7 +137,7 @@ export function* deleteMatching(context: SqlContext, plan: DeleteMatching): Tran
   const stale = checkFilterConditions(plan)
   if (stale !== undefined) return stale
   yield* lockRulesBelow(context, resource)
-  yield* takeTurn(context)
+  yield* takeTurn(context, resource)
   const isFew = yield* matchesFew(context, plan)
   if (!isFew) return yield* announce(plan, newState(plan, { selection: yield* selectMatching(plan) }))
   const holders = yield* lockHolders(context, [{ resource, which: matchedSql(context, plan) }])

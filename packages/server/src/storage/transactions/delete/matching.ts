@@ -13,6 +13,7 @@ import { liveSql, type PredicateContext } from '../../sql/predicate.ts'
 import { firstRow, ignoringRows, type Row, type Transaction } from '../../transaction.ts'
 import { clockOf, clockSql } from '../rows/clock.ts'
 import { expectHolders, type Holders } from '../rows/lock-operations.ts'
+import { ruledAmong } from '../rows/other-records.ts'
 import { mostInspected } from './cascade.ts'
 import type { Selection } from './work-list.ts'
 
@@ -40,9 +41,13 @@ function isIndexRange(predicate: Predicate): boolean {
   return comparisons[predicate.operator].index !== undefined
 }
 
-/** Begins a change by filter: others see what it has changed if they see what came after it. */
-export function* takeTurn({ dialect: { lock } }: SqlContext): Transaction<void> {
-  if (lock.matching !== undefined) yield ignoringRows(lock.matching)
+/**
+ * Begins a change by filter: others see what it has changed if they see what came after it. Where rules are about the
+ * collection, changes of it are serializable, or exclude those, and need nothing more.
+ */
+export function* takeTurn(context: SqlContext, { name }: Resource): Transaction<void> {
+  const { matching } = context.dialect.lock
+  if (matching !== undefined && ruledAmong(context, [name]) !== 'all') yield ignoringRows(matching)
 }
 
 /**

@@ -70,7 +70,7 @@ function* collectMatching(context: SqlContext, { job, state, size }: Window, sel
   const resource = context.catalog.resources.get(state.collection)
   if (resource === undefined) return 'ended'
   const { isAnyOf, lock } = context.dialect
-  yield* takeTurn(context)
+  yield* takeTurn(context, resource)
   // By the ids alone: without statistics PostgreSQL would go through an index of the filter, once for each window.
   const matches = context.dialect.unindexed(liveSql({ ...context, locksReferenced: true }, resource, selection.filter))
   let { ids, at } = yield* nextMatches(context, resource, selection, size)
