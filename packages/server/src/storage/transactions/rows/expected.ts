@@ -1,7 +1,7 @@
 /** The questions of many changes, asked together (see `other-records.ts`). */
 import type { Predicate, Scalar } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
-import sql, { empty } from 'sql-template-tag'
+import sql, { empty, raw } from 'sql-template-tag'
 import type { Proposal, Question } from '../../../plan/decide.ts'
 import type { Outcome } from '../../../plan/outcome.ts'
 import { columnSql, columnsOf, comparisonColumn, subject, subjectSql } from '../../sql/columns.ts'
@@ -74,7 +74,9 @@ function* liveAmong(
   const locking = { ...context, locksReferenced: true }
   const shown = readable === undefined ? empty : sql` and ${predicateSql(locking, target, readable)}`
   const stays = canBePending(context, target) ? sql` and ${unmarked}` : empty
-  const live = sql`${subjectSql(target.name)} where ${ids} and deleted_at is null${shown}${stays}`
+  // As where a record is read to be changed.
+  const isLive = dialect.unindexed(raw('deleted_at is null'))
+  const live = sql`${subjectSql(target.name)} where ${ids} and ${isLive}${shown}${stays}`
   const rows = yield sql`select id from ${live}${orderById}${shareLock(dialect, target)}`
   return new Set(rows.map(({ id }) => String(id)))
 }
