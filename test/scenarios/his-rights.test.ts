@@ -104,6 +104,9 @@ describe('HIS-2: rights', () => {
     assert.deepEqual([former.status, former.json.text, former.json.level], [200, 'a', 'L3'])
     assert.match(String(former.headers['link']), /<\/v1\/memos\/[^>]+>; rel="original timegate"/)
     assert.equal((await trial_.send({ path: `/v1/notes/${note.id}/revisions` })).status, 404)
+    // On SQLite another thread reads a list of so many revisions.
+    await trial_.send({ method: 'POST', path: '/v2/notes', body: Array(1_000).fill({}) })
+    assert.deepEqual((await listed(trial_, note.id, 'root', 'v1')).json, list.json)
     await trial_.close()
   })
 

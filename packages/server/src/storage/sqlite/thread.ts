@@ -181,10 +181,11 @@ function withoutFunctions(catalog: Catalog): Catalog {
       const { mapping } = resource
       return mapping === undefined ? stored : { ...plainResource(resource), mapping: plainMapping(mapping, stored) }
     })
-    // Only events differ between versions.
-    const events = version.system.get('events')
-    const mapping = events?.mapping && plainMapping(events.mapping, system.get('events') as Resource)
-    const ownSystem = events && mapping && [['events', { ...plainResource(events), mapping }] as const]
+    // Only events and revisions differ between versions.
+    const ownSystem = [...version.system].flatMap(([key, each]): [string, Resource][] => {
+      const mapping = each.mapping && plainMapping(each.mapping, system.get(key) as Resource)
+      return mapping === undefined ? [] : [[key, { ...plainResource(each), mapping }]]
+    })
     const named = new Map(own.map((each) => [each.name, each]))
     return [name, { ...version, authorize: undefined, resources: named, system: new Map(ownSystem) }]
   })
