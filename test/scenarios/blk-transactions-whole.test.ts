@@ -35,7 +35,9 @@ it('BLK-4, MET-9: a key holds for the whole transaction', async (context) => {
   const current = await trialFor(context, boxes)
   const keyed = (operations: unknown, key = '"k"', as = 'root') =>
     current.send(transaction(operations, { headers: { 'idempotency-key': key }, as }))
-  const operations = [create('One', { as: 'box' }), { method: 'DELETE', path: '/boxes/{box.id}' }, create('Two')]
+  const change = { method: 'PATCH', path: '/boxes/{two.id}', body: { name: 'Two' } }
+  const gone = { method: 'DELETE', path: '/boxes/{box.id}' }
+  const operations = [create('One', { as: 'box' }), gone, create('2', { as: 'two' }), change]
   const first = await keyed(operations)
   assert.equal(first.status, 200, first.text)
   const again = await keyed(operations)

@@ -51,8 +51,11 @@ export function* transact(context: SqlContext, plan: TransactionPlan, change: Ch
 
 /** A former result without the changed records that the caller may no longer read. */
 function* readablePart(context: SqlContext, plan: OperationPlan, result: Outcome): Transaction<Outcome> {
-  if (result.kind === 'updated' && 'mayRead' in plan)
-    return (yield* isReadable(context, plan)) ? result : { ...result, json: undefined }
+  if (result.kind === 'updated' && 'mayRead' in plan && result.json !== undefined) {
+    // The path may have referred to an earlier result.
+    const { id } = JSON.parse(result.json) as { readonly id: string }
+    return (yield* isReadable(context, { ...plan, id })) ? result : { ...result, json: undefined }
+  }
   if (result.kind !== 'written-many' || plan.kind !== 'write-many' || plan.update === undefined) return result
   const shown: (Record<string, unknown> | null)[] = []
   for (const record of JSON.parse(`[${result.json}]`) as typeof shown) {
