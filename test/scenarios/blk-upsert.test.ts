@@ -1,6 +1,7 @@
 /** BLK-2: PUT of a collection replaces the record that has a unique value, or creates it. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import type { ResourceDeclaration } from 'resourced-contract/model/declaration'
 import { depot } from '../declarations-depot.ts'
 import { desk } from '../declarations-desk.ts'
 import { places, type Sent, trialFor } from '../harness.ts'
@@ -168,4 +169,17 @@ it('BLK-2: an older version identifies records by its own name of the field', as
   })
   assert.deepEqual([many.status, many.json.data?.[0].id], [200, first.json.id], many.text)
   assert.equal((await send({ path: `/v3/cases/${first.json.id}` })).json.cents, 150)
+})
+
+it('BLK-2: a value that `prepare` changes to a taken one is 409', async (context) => {
+  const { items } = depot.resources as Record<string, ResourceDeclaration>
+  const prepare: ResourceDeclaration['prepare'] = ({ next }) => ({ ...next, sku: String(next['sku']).toUpperCase() })
+  const resources = { ...depot.resources, items: { ...items, prepare } } as never
+  const { send } = await trialFor(context, { ...depot, resources })
+  assert.equal((await send(put('items?sku=abc', { title: 'One' }))).json.sku, 'ABC')
+  assert.equal((await send(put('items?sku=ABC', { title: 'Two' }))).status, 200)
+  const taken = await send(put('items?sku=abc', { title: 'Three' }))
+  assert.deepEqual([taken.status, places(taken)], [409, ['DUPLICATE_VALUE /sku']])
+  const many = await send(put('items?key=sku', [{ title: 'Three', sku: 'abc' }]))
+  assert.deepEqual([many.status, places(many)], [409, ['DUPLICATE_VALUE /0/sku']])
 })

@@ -3,7 +3,7 @@
  * asked for all of them together. Where an answer is not the expected one, the record is decided alone, as a single
  * change is. Each record is decided on the state that those before it have made.
  */
-import { comparisonKey } from 'resourced-contract/model/predicate'
+import { comparisonKey, type Scalar } from 'resourced-contract/model/predicate'
 import type { RecordValues, Resource } from 'resourced-contract/model/resource'
 import type { Issue } from 'resourced-contract/spec/faults'
 import type { CurrentRecord } from '../../plan/check-record.ts'
@@ -23,8 +23,8 @@ import { attributionOf, changeRecord, freeValue, insertRecord, tellAttribution, 
 
 /** A record to write, or its refusal. */
 export type Item =
-  /** `key`: it is created because no record had the value of this unique field. */
-  | { readonly plan: Create; readonly key?: string }
+  /** `key`: it is created because no record had this value of a unique field. */
+  | { readonly plan: Create; readonly key?: { readonly field: string; readonly value: Scalar | undefined } }
   /** `conflicts`: why it cannot be written beside other records of the request. */
   | { readonly plan: Update; readonly current: CurrentRecord; readonly conflicts?: readonly Issue[] }
   | { readonly outcome: Outcome }
@@ -193,8 +193,9 @@ function* openQuestions(
     if (isShared ? areOne : expected.has(question)) continue
     if (areOne && question.kind === 'taken') {
       if (yield* isFreed(context, resource, question, uniques)) continue
-      // Somebody has created the record meanwhile, so it is replaced.
-      if ('key' in item && question.fields.join() === item.key) throw new Outdated()
+      // Somebody has created the record meanwhile, so it is replaced. `prepare` may have made another value.
+      const [value] = question.keys
+      if ('key' in item && question.fields.join() === item.key?.field && value === item.key.value) throw new Outdated()
     }
     questions.push(question)
   }

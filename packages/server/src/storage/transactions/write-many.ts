@@ -81,7 +81,7 @@ function* keyedItems(context: SqlContext, plan: WriteMany, field: string): Trans
   const locked = yield* lockCurrent(context, plan, [...holders.values()])
   return keys.map((key, index): Item => {
     const id = key === undefined ? undefined : holders.get(textOf(key))
-    if (id === undefined) return newItem(plan, index, field)
+    if (id === undefined) return newItem(plan, index, { field, value: key })
     const update = keyedUpdate(plan, index, id)
     if (!('movedBy' in update)) return { outcome: update }
     const current = locked.get(id)
@@ -106,7 +106,7 @@ function hasKey({ resource }: WriteMany, field: string, { record }: CurrentRecor
 }
 
 /** A record that no live one has the unique value of. */
-function newItem(plan: WriteMany, index: number, key: string): Item {
+function newItem(plan: WriteMany, index: number, key: { field: string; value: Scalar | undefined }): Item {
   if (plan.conditions.ifMatch !== undefined) return { outcome: { kind: 'stale', header: 'If-Match' } }
   const create = keyedCreation(plan, index)
   return 'permitted' in create ? { plan: create, key } : { outcome: create }
