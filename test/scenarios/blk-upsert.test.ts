@@ -84,6 +84,7 @@ it('BLK-2: conditions choose between creation and replacement', async (context) 
   // Required conditions.
   assert.equal((await current.send(put('rates?code=a', { value: 1 }))).status, 201)
   assert.equal((await current.send(put('rates?code=a', { value: 2 }))).status, 428)
+  assert.equal((await current.send(put('rates?code=a', { value: 2 }, onlyNew))).status, 412)
   const array = await current.send(put('rates?key=code', [{ code: 'b', value: 1 }]))
   assert.deepEqual([array.status, /\/transactions/.test(array.json.detail)], [428, true])
 })

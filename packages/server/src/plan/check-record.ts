@@ -59,7 +59,8 @@ export function checkRecord(plan: Checked, found: Found | undefined): Outcome | 
 export function checkConditions(plan: Checked, found: Validators): Outcome | undefined {
   const { kind, resource, versionResource, conditions } = plan
   const isRead = kind === 'read-record'
-  const isConditioned = conditions.ifMatch !== undefined || conditions.ifUnmodifiedSince !== undefined
+  const { ifMatch, ifNoneMatch, ifUnmodifiedSince } = conditions
+  const isConditioned = ifMatch !== undefined || ifUnmodifiedSince !== undefined || ifNoneMatch === 'any'
   const mayBeUnconditioned = kind === 'restore' || isRead || isServer(plan.caller)
   const mustBeConditioned = resource.preconditions === 'required' && !mayBeUnconditioned
   if (mustBeConditioned && !isConditioned) return { kind: 'precondition-required' }
