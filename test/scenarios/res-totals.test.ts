@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { administer } from '../../packages/server/src/server/open-database.ts'
 import { pick, randomFrom } from '../durability/random.ts'
-import { purgeAt, type Trial, trial, trialFor } from '../harness.ts'
+import { places, purgeAt, type Trial, trial, trialFor } from '../harness.ts'
 import { fill } from '../steps.ts'
 
 const anyone = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone', restore: 'anyone' } as const
@@ -188,7 +188,24 @@ describe('sums of children', () => {
       const refused = await send({ path: '/v1/lines', method: 'POST', body: { invoice_id: id, ...body } })
       assert.equal(refused.status, 409, refused.text)
       assert.equal(refused.json.errors[0].pointer, pointer)
+      const array = [{ invoice_id: id, ...body }]
+      const operations = [{ method: 'POST', path: '/lines', body: array[0] }]
+      for (const [path, many] of [['lines', array], ['transactions', { operations }]] as const) {
+        const whole = await send({ path: `/v1/${path}`, method: 'POST', body: many })
+        assert.deepEqual([whole.status, whole.json.errors[0].pointer], [409, ''], whole.text)
+      } // biome-ignore format: a line
     }
+    const older: InterfaceDeclaration = {
+      ...billing,
+      versions: { v1: {}, v2: {} },
+      changes: [{ version: 'v2', resource: 'lines', rename: { cost: 'amount' } }],
+    }
+    const current = await trialFor(context, older)
+    const invoice = await current.make('invoices', { name: 'b' })
+    const line = { invoice_id: invoice.id, cost: '999999.99' }
+    assert.equal((await current.send({ path: '/v1/lines', method: 'POST', body: line })).status, 201)
+    const refused = await current.send({ path: '/v1/lines', method: 'POST', body: line })
+    assert.deepEqual([refused.status, places(refused)], [409, ['TOO_LARGE /cost']])
     assert.equal((await send({ path: '/v1/lines' })).json.pagination.total_count, 1)
   })
 

@@ -7,9 +7,9 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Coding } from 'resourced-contract/fields/accept-encoding'
-import { hasRecording } from 'resourced-contract/model/resource'
+import { type Catalog, hasRecording } from 'resourced-contract/model/resource'
 import { pathWithoutCredentials } from 'resourced-contract/model/text'
-import { fault } from 'resourced-contract/spec/faults'
+import { Fault, fault, issue } from 'resourced-contract/spec/faults'
 import { metricsType } from 'resourced-contract/spec/media-types'
 import { type FileBody, type HttpRequest, type HttpResponse, isFile, isStream, splitTarget } from '../http/message.ts'
 import { applyRange } from '../http/preconditions.ts'
@@ -24,6 +24,7 @@ import { isAdministrator } from '../policy/permit.ts'
 import { represent } from '../reply/represent.ts'
 import { changesIn, preferencesOf, readWithBody, readWithoutBody } from '../request/input.ts'
 import type { Storage } from '../storage/storage.ts'
+import { issuesFromStored } from '../versions/translate-record.ts'
 import { askAboutOperations, askAboutRelated, askAuthorize } from './authorize.ts'
 import { compressedMethods } from './compressor.ts'
 import { finish, problemOf } from './finish-request.ts'
@@ -193,11 +194,21 @@ async function metricsResponse({ app, caller }: Accepted): Promise<HttpResponse>
 }
 
 /** Runs a plan. Errors are logged, so values of `writeOnly` fields are taken out of them (SEC-3). */
-function run({ app: { storage }, account, request }: Accepted, plan: Plan): Promise<Outcome> {
+function run({ app: { storage }, account, request, versionCatalog }: Accepted, plan: Plan): Promise<Outcome> {
   const running = storage.run(plan, { callerId: account, abandoned: request.abandoned })
   if (changesNothing.has(plan.kind)) return running
   return running.catch((error: unknown) => {
-    throw redactError(error, secretsOf(plan))
+    throw redactError(placed(error, plan, versionCatalog), secretsOf(plan))
+  })
+}
+
+/** The refusal of a sum that is too large: of many records, no one has made it so, and a deletion has no body. */
+function placed(error: unknown, plan: Plan, catalog: Catalog): unknown {
+  const errors = (error instanceof Fault && error.details.errors) || []
+  if (errors[0]?.reason !== 'totalRange') return error
+  const isOne = 'body' in plan
+  return fault('CONFLICT', {
+    errors: isOne ? issuesFromStored(catalog, plan.resource, errors) : [issue('totalRange', { pointer: '' })],
   })
 }
 

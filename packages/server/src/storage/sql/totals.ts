@@ -44,7 +44,7 @@ export function boundOfTotal({ scale, precision }: Pick<TotalSpec, 'scale' | 'pr
 
 /** The refusal of a change that would make a sum too large. */
 export function totalTooLarge(amount: string): Error {
-  return fault('CONFLICT', { errors: [issue('totalRange', { pointer: `/${amount}` })] })
+  return fault('CONFLICT', { errors: [issue('totalRange', { field: amount })] })
 }
 
 /**
