@@ -99,6 +99,7 @@ it('BLK-2: a value in the body that differs from the address is refused, and so 
     ['items', { title: 'x' }, ['UNKNOWN_PARAMETER sku']],
     ['items?title=x', { sku: 'sku-2' }, ['UNKNOWN_PARAMETER title']],
     ['items?pin=1', { sku: 'sku-2', title: 'x' }, ['UNKNOWN_PARAMETER pin']],
+    ['items?number=1', { sku: 'sku-2', title: 'x' }, ['UNKNOWN_PARAMETER number']],
     ['items?key=title', [{ title: 'x' }], ['NOT_IN_ENUM key']],
     ['items?sku=x', [{ title: 'x' }], ['NOT_IN_ENUM key']],
     ['items?sku=x&slot=1', { title: 'x' }, ['UNKNOWN_PARAMETER slot']],

@@ -356,13 +356,14 @@ export function hasRelevance(resource: Pick<Resource, 'fields' | 'order'>): bool
 
 /**
  * The unique fields by whose values an address may identify a record (BLK-2): the stored name by the name that the
- * resource's version has. No secret stands in an address (QRY-9).
+ * resource's version has. No secret stands in an address (QRY-9), and clients send no value of a read-only field.
  */
 export const uniqueKeysOf = remembered((resource: Resource): ReadonlyMap<string, string> => {
   const stored = storedResource(resource)
   const names = stored.unique.flatMap(([name = '', ...others]): [string, string][] => {
     const shown = resource.mapping === undefined ? name : (resource.mapping.fromStored.get(name) ?? '')
-    const isKey = others.length === 0 && resource.field.get(shown)?.writeOnly === false
+    const field = others.length === 0 ? resource.field.get(shown) : undefined
+    const isKey = field?.writeOnly === false && (!field.readOnly || shown === resource.owner)
     return isKey && !secretParameters.includes(shown) ? [[shown, name]] : []
   })
   return new Map(names)
