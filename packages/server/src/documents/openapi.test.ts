@@ -297,6 +297,11 @@ test('a declaration decides the responses of a deletion, and whether it needs a 
   assert.ok(responses({ preconditions: 'required' }).includes('PRECONDITION_REQUIRED'))
 })
 
+test('PUT of a collection has the conditions that choose between creation and replacement (BLK-2)', () => {
+  const names = document.paths['/tasks'].put.parameters.map(({ $ref = '' }: Any) => $ref.split('/').at(-1))
+  for (const name of ['ApiIfNoneMatch', 'ApiIfMatch']) assert.ok(names.includes(name))
+})
+
 test('the codes of business rules are conflicts; those of functions can be any', () => {
   const conflict = (rule: NonNullable<ResourceDeclaration['rules']>[number]): Any =>
     codesAt(documentOf({ notes: { fields: {}, rules: [rule] } }), '/notes', 'post', 409)

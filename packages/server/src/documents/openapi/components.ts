@@ -164,7 +164,7 @@ export function parameterComponents({ limits }: Catalog): Json {
       'Proceed only if the record still has one of these entity tags.',
       entityTags,
     ),
-    ApiIfNoneMatch: headerParameter('If-None-Match', '304 if the representation still has one of these entity tags.'),
+    ApiIfNoneMatch: headerParameter('If-None-Match', '304, or 412 to a change, if one of these tags is current.'),
     ApiIfModifiedSince: headerParameter('If-Modified-Since', '304 if the representation has not changed since.'),
     ApiPrefer: headerParameter(
       'Prefer',

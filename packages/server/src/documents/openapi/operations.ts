@@ -407,6 +407,7 @@ function manyChanges(
           'field, and each record has its value: all are written or none.',
         parameters: [
           ...['key', ...keys].map((name) => queryParameter(name, 'See above.', { type: 'string' })),
+          ...sharedParameters('IfNoneMatch'),
           ...headers,
         ],
         requestBody: body(['application/json'], refTo('schemas', `${one}Replace`)),
