@@ -147,7 +147,6 @@ describe('sums of children', () => {
       events.map(({ kind, data }: any) => [kind, data.total, data.pieces]),
       [
         ['created', '0.00', 0],
-        ['updated', '12.50', 0],
         ['updated', '12.50', 2],
         ['updated', '0.10', 2],
       ],

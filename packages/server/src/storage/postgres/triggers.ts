@@ -18,7 +18,7 @@ import {
   summaryName,
 } from '../sql/kept-summaries.ts'
 import { nextClockSql, nextRevisionSql } from '../sql/marks.ts'
-import { boundOfTotal, type TotalSpec } from '../sql/totals.ts'
+import { boundOfTotal, groupsOf, type TotalGroup, type TotalSpec } from '../sql/totals.ts'
 
 /**
  * Describes the trigger of a table.
@@ -134,61 +134,80 @@ export const totalTooLargeCode = 'RS001'
 /** The triggers of a table whose sums other tables hold. */
 export function totalTriggers(table: string, specs: readonly TotalSpec[]): TableTrigger[] {
   if (specs.length === 0) return []
-  const rows = (from: string, factor: 1 | -1, { reference, amount }: TotalSpec) =>
-    `select ${identifier(reference)} as _parent, ${factor} * ${identifier(amount)}::numeric as _amount from ${from}
-        where deleted_at is null and ${identifier(reference)} is not null and ${identifier(amount)} is not null`
-  const trigger = (name: keyof typeof forEachStatement, changed: (spec: TotalSpec) => readonly string[]) =>
+  const groups = groupsOf(specs)
+  const rows = (from: string, factor: 1 | -1, group: TotalGroup) => {
+    const reference = identifier(group[0].reference)
+    const amounts = group.map(
+      ({ amount }, index) => `${factor} * coalesce(${identifier(amount)}::numeric, 0) as _${index}`,
+    )
+    return `select ${reference} as _parent, ${amounts.join(', ')} from ${from}
+        where deleted_at is null and ${reference} is not null`
+  }
+  const most = Math.max(...groups.map(({ length }) => length))
+  const trigger = (name: keyof typeof forEachStatement, changed: (group: TotalGroup) => readonly string[]) =>
     triggerFunction(table, `total_${name}`, forEachStatement[name], {
       declared: `_now text := to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
-  _large boolean;
+  _large text;
   _parents text[] collate "C";
-  _amounts numeric[];
+  ${Array.from({ length: most }, (_, index) => `_amounts${index} numeric[];`).join('\n  ')}
   -- Citus refuses functions such as random() in an UPDATE.
   _mark bigint := (1 + floor(random() * 4294967295)::bigint) * 1048576;
   _stride bigint := 1 + floor(random() * 1099511627774)::bigint;
   _slot integer := pg_backend_pid() & ${slots - 1};`,
       body: (schema) => `
-${specs.map((spec) => changeOf(schema, spec, changed(spec))).join('\n')}`,
+${groups.map((group) => changeOf(schema, group, changed(group))).join('\n')}`,
     })
   return [
-    trigger('added', (spec) => [rows('new_rows', 1, spec)]),
-    trigger('changed', (spec) => [rows('old_rows', -1, spec), rows('new_rows', 1, spec)]),
-    trigger('removed', (spec) => [rows('old_rows', -1, spec)]),
+    trigger('added', (group) => [rows('new_rows', 1, group)]),
+    trigger('changed', (group) => [rows('old_rows', -1, group), rows('new_rows', 1, group)]),
+    trigger('removed', (group) => [rows('old_rows', -1, group)]),
   ]
 }
 
 /** The statement that changes the sums of the records that changed rows refer to, in the order of their ids. */
-function changeOf(schema: string, spec: TotalSpec, changed: readonly string[]): string {
-  const { parent, column, key, scale, amount } = spec
-  const [table, total] = [`${schema}.${identifier(parent)}`, `held.${identifier(column)}`]
-  const sum = `${total}::numeric + locked._amount`
-  const type = scale === null ? 'bigint' : 'text'
-  const keySum = `(${sum})`
-  const digits = `ltrim(split_part(trim_scale(abs(${keySum}))::text, '.', 1), '0')`
-  const plain = `lpad(length(${digits})::text, 2, '0') || ${digits}
-        || split_part(trim_scale(abs(${keySum}))::text, '.', 2)`
-  const keyText = `case when ${keySum} < 0 then '0' || translate(${plain}, '0123456789', '9876543210') || '~'
-        else '1' || ${plain} end`
+function changeOf(schema: string, group: TotalGroup, changed: readonly string[]): string {
+  const [{ parent }] = group
+  const table = `${schema}.${identifier(parent)}`
+  const each = (text: (index: number) => string, separator = ', ') =>
+    group.map((_, index) => text(index)).join(separator)
   const next = nextRevisionSql(0).strings.join('_mark').replaceAll('_revision', 'held._revision')
   const stride = nextClockSql(0).strings.join('_stride')
-  const bound = boundOfTotal(spec)
-  const limit = scale === null ? String(bound) : `${bound}::numeric / 1${'0'.repeat(scale)}`
+  const large = group.map((spec, index) => {
+    const bound = boundOfTotal(spec)
+    const limit = spec.scale === null ? String(bound) : `${bound}::numeric / 1${'0'.repeat(spec.scale)}`
+    return `when abs(total${index}) >= ${limit} then '${spec.amount}'`
+  })
   // Citus takes no statement that reads the rows of a trigger and a table.
-  return `  select array_agg(_parent), array_agg(_amount) into _parents, _amounts
-    from (select _parent, sum(_amount) as _amount from (${changed.join('\n        union all ')}) changed
-      group by _parent having sum(_amount) <> 0) delta;
-  with locked as materialized (select found.id, delta._amount
-      from ${table} found join unnest(_parents, _amounts) as delta (_parent, _amount) on delta._parent = found.id
+  return `  select array_agg(_parent), ${each((index) => `array_agg(_${index})`)}
+      into _parents, ${each((index) => `_amounts${index}`)}
+    from (select _parent, ${each((index) => `sum(_${index}) as _${index}`)}
+      from (${changed.join('\n        union all ')}) changed
+      group by _parent having ${each((index) => `sum(_${index}) <> 0`, ' or ')}) delta;
+  with locked as materialized (select found.id, ${each((index) => `delta._${index}`)} from ${table} found
+      join unnest(_parents, ${each((index) => `_amounts${index}`)})
+        as delta (_parent, ${each((index) => `_${index}`)}) on delta._parent = found.id
       order by found.id for no key update of found),
-    written as (update ${table} held set ${identifier(column)} = (${sum})::${type},
-        ${key === null ? '' : `${identifier(key)} = ${keyText},`}
+    written as (update ${table} held set ${group.map(settingsOf).join(', ')},
         _revision = ${next},
         updated_at = case when held.deleted_at is null then _now else held.updated_at end
-      from locked where held.id = locked.id returning ${total}::numeric as total),
+      from locked where held.id = locked.id
+      returning ${group.map(({ column }, index) => `held.${identifier(column)}::numeric as total${index}`).join(', ')}),
     ticked as (update ${schema}.resourced_clocks set revision = ${stride}
       where collection = '${parent}' and slot = _slot and exists (select 1 from written))
-    select bool_or(abs(total) >= ${limit}) into _large from written;
-  if _large then
-    raise exception using errcode = '${totalTooLargeCode}', message = '${amount}';
+    select max(case ${large.join(' ')} end) into _large from written;
+  if _large is not null then
+    raise exception using errcode = '${totalTooLargeCode}', message = _large;
   end if;`
+}
+
+/** Sets a sum and its comparison key. */
+function settingsOf({ column, key, scale }: TotalSpec, index: number): string {
+  const sum = `(held.${identifier(column)}::numeric + locked._${index})`
+  const total = `${identifier(column)} = ${sum}::${scale === null ? 'bigint' : 'text'}`
+  if (key === null) return total
+  const digits = `ltrim(split_part(trim_scale(abs(${sum}))::text, '.', 1), '0')`
+  const plain = `lpad(length(${digits})::text, 2, '0') || ${digits}
+        || split_part(trim_scale(abs(${sum}))::text, '.', 2)`
+  return `${total}, ${identifier(key)} = case when ${sum} < 0
+        then '0' || translate(${plain}, '0123456789', '9876543210') || '~' else '1' || ${plain} end`
 }

@@ -37,6 +37,14 @@ export function totalSpecsOf({ resources }: Pick<Catalog, 'resources'>, { totals
   })
 }
 
+/** Sums that the same records hold of the same records: they change together, so that each change is one state. */
+export type TotalGroup = readonly [TotalSpec, ...TotalSpec[]]
+
+/** The sums of a table in such groups. */
+export function groupsOf(specs: readonly TotalSpec[]): TotalGroup[] {
+  return [...Map.groupBy(specs, ({ parent, reference }) => `${parent} ${reference}`).values()] as never
+}
+
 /** The least number that a sum may not reach, as an integer of its last digits. */
 export function boundOfTotal({ scale, precision }: Pick<TotalSpec, 'scale' | 'precision'>): bigint {
   return scale === null ? BigInt(largest) + 1n : 10n ** BigInt(precision)

@@ -5,7 +5,7 @@ import { isObject } from 'resourced-contract/model/plain-copy'
 import { identifier } from '../sql/columns.ts'
 import type { TableTrigger } from '../sql/dialect.ts'
 import { newMark, newStride, nextClockSql, nextRevisionSql } from '../sql/marks.ts'
-import { boundOfTotal, type TotalSpec, totalTooLarge } from '../sql/totals.ts'
+import { boundOfTotal, groupsOf, type TotalGroup, type TotalSpec, totalTooLarge } from '../sql/totals.ts'
 import { parsedJson } from '../transaction.ts'
 import { textOf, unitsOf } from './summary-triggers.ts'
 
@@ -57,20 +57,20 @@ export function totalTriggers(table: string, specs: readonly TotalSpec[]): Table
     return { name: `resourced_total_${name}_${table}`, definition: () => text, statements: () => [text] }
   }
   const on = `on ${identifier(table)} for each row`
-  const all = (change: (spec: TotalSpec) => readonly string[]) => specs.flatMap(change)
+  const all = (change: (specs: TotalGroup) => readonly string[]) => groupsOf(specs).flatMap(change)
   const columns = [...new Set(specs.flatMap(({ reference, amount }) => [reference, amount]))].map(identifier)
   const differs = ['deleted_at', ...columns].map((name) => `old.${name} is not new.${name}`).join(' or ')
   return [
     trigger(
       'added',
       `after insert ${on} when new.deleted_at is null`,
-      all((spec) => move(spec, undefined, 'new')),
+      all((group) => move(group, undefined, 'new')),
     ),
     trigger('changed', `after update ${on} when ${differs}`, all(changed)),
     trigger(
       'removed',
       `after delete ${on} when old.deleted_at is null`,
-      all((spec) => move(spec, 'old', undefined)),
+      all((group) => move(group, 'old', undefined)),
     ),
   ]
 }
@@ -88,44 +88,51 @@ export function totalsOf(text: string): readonly TotalSpec[] | undefined {
 
 type Row = 'old' | 'new'
 
-/** The statements for a changed row: the sum of one record changes once, and those of two records each. */
-function changed(spec: TotalSpec): string[] {
-  const reference = identifier(spec.reference)
+/** The statements for a changed row: the sums of one record change once, and those of two records each. */
+function changed(group: TotalGroup): string[] {
+  const reference = identifier(group[0].reference)
   const isSame = `old.${reference} is new.${reference}`
   const both = 'old.deleted_at is null and new.deleted_at is null'
   return [
-    ...move(spec, 'old', 'new', `${both} and ${isSame}`),
-    ...move(spec, 'old', undefined, `old.deleted_at is null and (new.deleted_at is not null or not ${isSame})`),
-    ...move(spec, undefined, 'new', `new.deleted_at is null and (old.deleted_at is not null or not ${isSame})`),
+    ...move(group, 'old', 'new', `${both} and ${isSame}`),
+    ...move(group, 'old', undefined, `old.deleted_at is null and (new.deleted_at is not null or not ${isSame})`),
+    ...move(group, undefined, 'new', `new.deleted_at is null and (old.deleted_at is not null or not ${isSame})`),
   ]
 }
 
-/** The statements that subtract one row and add another one, and advance the clock of the table that holds the sum. */
-function move(spec: TotalSpec, from: Row | undefined, to: Row | undefined, where = 'true'): string[] {
-  const { parent, column, key, scale, precision, reference, amount } = spec
-  const [table, total] = [identifier(parent), identifier(column)]
+/** The statements that subtract one row and add another one, and advance the clock of the table that holds the sums. */
+function move(group: TotalGroup, from: Row | undefined, to: Row | undefined, where = 'true'): string[] {
+  const [{ parent, reference }] = group
+  const table = identifier(parent)
   const row = to ?? (from as Row)
-  const terms = [
-    `select 1 as factor, ${total} as value`,
-    ...(from === undefined ? [] : [`select -1, old.${identifier(amount)}`]),
-    ...(to === undefined ? [] : [`select 1, new.${identifier(amount)}`]),
-  ]
-  const form = `${scale ?? 'null'}, ${precision}, '${amount}'`
-  const sum = `(select ${sumFunction}(${form}, factor, value) from (${terms.join(' union all ')}))`
+  const sums = group.flatMap(({ column, key, scale, precision, amount }) => {
+    const total = identifier(column)
+    const terms = [
+      `select 1 as factor, ${total} as value`,
+      ...(from === undefined ? [] : [`select -1, old.${identifier(amount)}`]),
+      ...(to === undefined ? [] : [`select 1, new.${identifier(amount)}`]),
+    ]
+    const form = `${scale ?? 'null'}, ${precision}, '${amount}'`
+    const sum = `(select ${sumFunction}(${form}, factor, value) from (${terms.join(' union all ')}))`
+    const keySum = `(select ${keyFunction}(value) from (select ${sum} as value))`
+    return [`${total} = ${sum}`, ...(key === null ? [] : [`${identifier(key)} = ${keySum}`])]
+  })
   const next = nextRevisionSql(`mark` as never).strings.join(`(select ${markFunction}())`)
   const time =
     to === undefined && row === 'old' && where === 'true'
       ? `(select ${timeFunction}())`
       : 'coalesce(new.deleted_at, new.updated_at)'
   const settings = [
-    `${total} = ${sum}`,
-    ...(key === null ? [] : [`${identifier(key)} = (select ${keyFunction}(value) from (select ${sum} as value))`]),
+    ...sums,
     `_revision = ${next}`,
     `updated_at = case when deleted_at is null then ${time} else updated_at end`,
   ]
-  const zero = scale === null ? '0' : `'${textOf(0n, scale)}'`
-  const isAmount = (each: Row) => `coalesce(${each}.${identifier(amount)}, ${zero})`
-  const differs = `${from === undefined ? zero : isAmount(from)} <> ${to === undefined ? zero : isAmount(to)}`
+  const differences = group.map(({ scale, amount }) => {
+    const zero = scale === null ? '0' : `'${textOf(0n, scale)}'`
+    const isAmount = (each: Row) => `coalesce(${each}.${identifier(amount)}, ${zero})`
+    return `${from === undefined ? zero : isAmount(from)} <> ${to === undefined ? zero : isAmount(to)}`
+  })
+  const differs = `(${differences.join(' or ')})`
   const condition = `id = ${row}.${identifier(reference)} and ${where} and ${differs}`
   const stride = nextClockSql('stride' as never).strings.join(`(select ${strideFunction}())`)
   return [
