@@ -325,9 +325,10 @@ test('AUT-6: SQL and matches() find the same records for any records and any pre
               matches(comparisonKeys(leaves, row), each, recordsOf),
             )
             const live = matched.filter((row) => row['deleted_at'] === null)
-            for (const semijoin of ['exists', 'fenced exists', 'in'] as const) {
+            for (const semijoin of ['exists', 'fenced exists', 'in', 'fenced in'] as const) {
               const findsItems = semijoin === 'in'
-              const context: PredicateContext = { ...sqlContext({ catalog, dialect: words }), semijoin, findsItems }
+              const form = semijoin === 'fenced in' ? ({ semijoin: 'in', isFenced: true } as const) : { semijoin }
+              const context: PredicateContext = { ...sqlContext({ catalog, dialect: words }), ...form, findsItems }
               const all = predicateSql(context, leaves, each)
               const conditions = [all, words.unindexed(all), liveSql(context, leaves, each)]
               const found = await Promise.all(conditions.map(selected))

@@ -11,9 +11,9 @@ import {
   isOfAllRecords,
   linkOf,
   type Predicate,
+  partsOf,
 } from 'resourced-contract/model/predicate'
-import type { Resource } from 'resourced-contract/model/resource'
-import { isHistory } from 'resourced-contract/model/resource'
+import { isHistory, type Resource } from 'resourced-contract/model/resource'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import {
   columnSql,
@@ -45,6 +45,8 @@ export interface PredicateContext extends SqlContext {
    * these records have, and events by the set of their records.
    */
   readonly semijoin?: 'exists' | 'fenced exists' | 'in'
+  /** Whether each subquery is planned by itself, because a statement has too many of them (`fenceMany`). */
+  readonly isFenced?: boolean
   /**
    * Whether the records that `through` leads to are locked (FOR SHARE), so that their permission stays valid; and one
    * of the records that `some` finds. No lock covers the records that a negated `some` does not find.
@@ -98,7 +100,20 @@ export function predicateSql(
   predicate: Predicate,
   alias: string = subject,
 ): Sql {
-  return conditionSql(context, { resource, alias }, predicate)
+  return conditionSql(fenceMany(context, predicate), { resource, alias }, predicate)
+}
+
+// The default of `join_collapse_limit`: PostgreSQL takes seconds to plan many more semi-joins than it orders at once.
+const mostJoined = 8
+
+/** Fences the subqueries of predicates that have more of them together than the planner joins in time. */
+export function fenceMany(context: PredicateContext, ...predicates: readonly Predicate[]): PredicateContext {
+  return predicates.reduce(countLookups, 0) > mostJoined ? { ...context, isFenced: true } : context
+}
+
+function countLookups(sum: number, predicate: Predicate): number {
+  if (predicate.kind === 'through' || predicate.kind === 'some') return countLookups(sum + 1, predicate.predicate)
+  return partsOf(predicate).reduce(countLookups, sum)
 }
 
 /**
@@ -112,7 +127,7 @@ export function liveSql(
   predicate: Predicate,
   alias: string = subject,
 ): Sql {
-  return liveRowsSql(context, { resource, alias }, predicate)
+  return liveRowsSql(fenceMany(context, predicate), { resource, alias }, predicate)
 }
 
 function liveRowsSql(context: PredicateContext, rows: Rows, predicate: Predicate): Sql {
@@ -252,12 +267,12 @@ function throughSql(
   if (isAnyState && predicate.kind === 'always') return sql`(${reference} is not null)`
   const rest = referencedSql(context, referenced, predicate)
   const from = sql`from ${tableSql(collection)} ${inner} where`
+  const fence = semijoin === 'fenced exists' || context.isFenced ? dialect.fence : empty
   // NOT IN is unknown for a reference that is null, so a negation follows each row.
   if (semijoin === 'in' && !negated) {
     const ids = sql`select ${inner}.id ${from} ${rest}`
-    return isBranch ? dialect.isInSubquery(reference, ids) : sql`${reference} in (${ids})`
+    return isBranch ? dialect.isInSubquery(reference, ids) : sql`${reference} in (${ids}${fence})`
   }
-  const fence = semijoin === 'fenced exists' ? dialect.fence : empty
   const lock = context.locksReferenced ? shareLock(dialect, referenced.resource) : empty
   const found = sql`exists (select 1 ${from} ${inner}.id = ${reference} and ${rest}${fence}${lock})`
   if (pendingRow?.collection !== collection) return found
@@ -278,15 +293,15 @@ function someSql(
   const found: Rows = { resource: target, alias: `${alias}x`, isBranch, outer: { resource, alias } }
   const inner = raw(found.alias)
   const from = sql`from ${tableSql(collection)} ${inner} where`
+  const fence = semijoin === 'fenced exists' || context.isFenced ? dialect.fence : empty
   const link = semijoin === 'in' && !negated ? linkOf(predicate) : undefined
   if (link !== undefined) {
     const { field, outer, rest } = link
     const column = columnSql(found.alias, comparisonColumn(target, field))
     const held = sql`select ${column} ${from} ${liveRowsSql(context, found, rest)}`
     const own = columnSql(alias, comparisonColumn(resource, outer))
-    return isBranch ? dialect.isInSubquery(own, held) : sql`${own} in (${held})`
+    return isBranch ? dialect.isInSubquery(own, held) : sql`${own} in (${held}${fence})`
   }
-  const fence = semijoin === 'fenced exists' ? dialect.fence : empty
   const lock = context.locksReferenced ? shareLock(dialect, found.resource) : empty
   const live = liveRowsSql(context, found, predicate)
   return sql`exists (select 1 ${from} ${live}${fence}${lock})`

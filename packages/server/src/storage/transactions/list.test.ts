@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { always, type Predicate } from 'resourced-contract/model/predicate'
+import { allOf, always, type Predicate } from 'resourced-contract/model/predicate'
 import type { Page, ReadPage } from '../../plan/plan.ts'
-import { resourceFixture } from '../sql/catalog.fixture.ts'
+import { postgres } from '../postgres/dialect.ts'
+import { BoundedMap } from '../sql/bounded-map.ts'
+import { catalogFixture, resourceFixture } from '../sql/catalog.fixture.ts'
+import { sqlContext } from '../sql/context.ts'
+import { liveSql, predicateSql } from '../sql/predicate.ts'
 import { visitsFew } from './access-path.ts'
+import { listOf } from './list.ts'
 
 const resource = resourceFixture('tasks', {
   title: { type: 'string', sort: true, search: true },
@@ -98,4 +103,17 @@ test('everything: a page visits the rows that it skips and the deleted ones of t
   assert.deepEqual([visits({ page: offset(999) }, 0), visits({ page: offset(1_000) }, 0)], [true, false])
   assert.equal(visits({ page: { style: 'cursor', limit: 50, position: undefined } }, 0), true)
   assert.equal(visits(twoFields, 0), false)
+})
+
+test('LIM-7, WHR-2: PostgreSQL plans many subqueries one by one, and few of them together', () => {
+  const own: Predicate = { kind: 'through', field: 'team', collection: 'tasks', predicate: team }
+  const filterOf = (count: number) => allOf(Array.from({ length: count }, () => ({ ...own, predicate: own })))
+  const context = sqlContext({ catalog: catalogFixture(resource), dialect: postgres })
+  const fences = (count: number) => {
+    const filter = filterOf(count)
+    const { where } = listOf(context, { lists: new BoundedMap(1) }, pageOf({ filter }))
+    const others = [predicateSql(context, resource, filter), liveSql({ ...context, semijoin: 'in' }, resource, filter)]
+    return [where, ...others].map((each) => each.sql.split(' offset 0').length - 1)
+  }
+  assert.deepEqual([...fences(4), ...fences(5)], [0, 0, 0, 10, 10, 10])
 })

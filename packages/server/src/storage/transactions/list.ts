@@ -10,7 +10,7 @@ import type { BoundedMap } from '../sql/bounded-map.ts'
 import { columnSql, comparisonColumn, searchColumns, subject } from '../sql/columns.ts'
 import type { SqlContext } from '../sql/context.ts'
 import { type OrderTerm, orderTerms } from '../sql/keyset.ts'
-import { liveSql, type PredicateContext, predicateSql } from '../sql/predicate.ts'
+import { fenceMany, liveSql, type PredicateContext, predicateSql } from '../sql/predicate.ts'
 import { digestOf, grantsDigest, maskedSql, predicateDigest } from '../sql/records.ts'
 import type { Statement } from '../transaction.ts'
 import {
@@ -109,8 +109,8 @@ export function scanOf({ context, plan, where, scans }: List, page: Page, size: 
 
 function whereSql(context: SqlContext, plan: ReadPage, liveOf: LiveOf): Sql {
   const semijoin = findsFew(context, plan) ? 'exists' : 'in'
-  const asked: PredicateContext = { ...context, semijoin, findsItems: true }
-  const { parent, search, filter } = plan
+  const { parent, search, filter, permitted } = plan
+  const asked = fenceMany({ ...context, semijoin, findsItems: true }, permitted, filter)
   const conditions: Sql[] = []
   if (context.horizon !== undefined) conditions.push(horizonSql(context.horizon))
   if (parent !== undefined) conditions.push(sql`${columnSql(subject, parent.field)} = ${parent.id}`)
