@@ -176,9 +176,15 @@ test('LIM-7: a read whose client has gone ends, and the next read of the caller 
 test('LIM-7: a thread that does not end its statement is replaced', async (context) => {
   const catalog = catalogOf(patient)
   const path = copyOfFilled()
+  // A server has the file open: the first connection would keep others out while it looks for a log.
+  const database = new DatabaseSync(path)
+  database.exec('select count(*) from tasks limit 1')
   const options = { path, catalog, tagSecret: new Uint8Array(32), patience: 0, longest: 50 }
   const threads = new ReaderThreads(options)
-  context.after(() => threads.close())
+  context.after(async () => {
+    await threads.close()
+    database.close()
+  })
   const read = (plan: ReadPage, callerId: string) => threads.run('read', plainRead(plan, undefined), { callerId })
   for (let round = 0; round < 4; round++) {
     const plan = pageOf(catalog, endless())
