@@ -19,6 +19,10 @@ const catalog = completeCatalog({
   resources: {
     shelves: { fields: { name: Type.String({ unique: true }) } },
     bills: { fields: { tenant: { type: 'string', set: { onCreate: { caller: 'claims.tenant' } } } } },
+    orders: { fields: { total: { type: 'decimal', precision: 4, scale: 0, sumOf: 'parts.price' } } },
+    parts: {
+      fields: { order_id: { reference: 'orders' }, price: { type: 'decimal', precision: 4, scale: 0 } },
+    },
     items: {
       fields: {
         code: Type.String({ unique: true, maxLength: 20, search: true, sort: true }),
@@ -65,21 +69,24 @@ async function run(
   return { ...result, problems }
 }
 
-/** The codes that are in, with their owners, in the order of the codes; and how many the collection counts. */
-async function stored(storage: Storage): Promise<{ codes: string[]; owners: string[]; total: number }> {
-  const page = await storage.run({
+function pageOf(resource: Resource) {
+  return {
     kind: 'read-page',
-    resource: items,
+    resource,
     parent: undefined,
     filter: always,
     permitted: always,
     search: undefined,
     deleted: undefined,
-    sort: [{ field: 'code', descending: false }],
     page: { style: 'offset', offset: 0, limit: 10_000 },
     fields: undefined,
     conditions: {},
-  })
+  } as const
+}
+
+/** The codes that are in, with their owners, in the order of the codes; and how many the collection counts. */
+async function stored(storage: Storage): Promise<{ codes: string[]; owners: string[]; total: number }> {
+  const page = await storage.run({ ...pageOf(items), sort: [{ field: 'code', descending: false }] })
   assert.ok(page.kind === 'page')
   const found = JSON.parse(`[${page.json}]`) as { code: string; owner_id: string }[]
   return { codes: found.map(({ code }) => code), owners: found.map(({ owner_id }) => owner_id), total: page.total }
@@ -92,6 +99,22 @@ test('names the attribute of the caller that a record needs and no import has (R
     skipInvalid: true,
   })
   assert.deepEqual([imported, problems], [0, ['1 FORBIDDEN', '2 FORBIDDEN']])
+})
+
+test('names the record that makes a sum too large (RES-17)', async (context) => {
+  const orders = catalog.resources.get('orders') as Resource
+  const resource = catalog.resources.get('parts') as Resource
+  for (const skipInvalid of [true, false]) {
+    const storage = await storageFor(context)
+    await run(storage, records([{}]), { resource: orders })
+    const page = await storage.run({ ...pageOf(orders), sort: [{ field: 'id', descending: false }] })
+    const order_id = page.kind === 'page' && JSON.parse(page.json).id
+    const prices = ['9000', '900', '500', '99', '1', '-9999', '3']
+    const source = records(prices.map((price) => ({ order_id, price })))
+    const { imported, problems } = await run(storage, source, { resource, skipInvalid })
+    const refused = ['3 TOO_LARGE /price', '5 TOO_LARGE /price']
+    assert.deepEqual([imported, problems], skipInvalid ? [5, refused] : [2, refused.slice(0, 1)])
+  }
 })
 
 test('records are created as by POST: the owner defaults to the caller, and search finds them', async (context) => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallerView } from 'resourced-contract/model/declared-functions'
 import { always } from 'resourced-contract/model/predicate'
 import type { Resource } from 'resourced-contract/model/resource'
-import { type Issue, issue } from 'resourced-contract/spec/faults'
+import { Fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { uuidv7 } from 'uuidv7'
 import type { Outcome } from '../plan/outcome.ts'
 import type { Create } from '../plan/plan.ts'
@@ -110,7 +110,7 @@ async function importPart(
 ): Promise<readonly SourceRecord[]> {
   const { storage, skipInvalid = false, onProblem, onProgress } = options
   const plans = batch.filter((record) => 'value' in record).map((record) => planOf(options, record))
-  const outcomes = await storage.load(plans, skipInvalid ? 'skip' : 'stop', mostTime)
+  const outcomes = await loadFirst(storage, plans, skipInvalid ? 'skip' : 'stop')
   let tried = 0
   let done = 0
   for (const record of batch) {
@@ -130,6 +130,26 @@ async function importPart(
   }
   onProgress?.({ imported: state.imported, skipped: state.skipped, line: state.line })
   return state.stopped ? [] : batch.slice(done)
+}
+
+/**
+ * Creates the first of some records. A sum that gets too large refuses a transaction as a whole (RES-17): then fewer
+ * records are tried, until it is the one that makes it so.
+ */
+async function loadFirst(
+  storage: Storage,
+  plans: readonly Create[],
+  whenRefused: 'stop' | 'skip',
+): ReturnType<Storage['load']> {
+  for (let count = plans.length; ; count = Math.ceil(count / 2)) {
+    try {
+      return await storage.load(plans.slice(0, count), whenRefused, mostTime)
+    } catch (error) {
+      const issues = error instanceof Fault ? error.details.errors : undefined
+      if (issues === undefined) throw error
+      if (count === 1) return [{ kind: 'conflict', issues }]
+    }
+  }
 }
 
 function placeOf(record: SourceRecord): { place?: string } {
