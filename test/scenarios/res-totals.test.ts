@@ -208,6 +208,26 @@ describe('sums of children', () => {
     assert.equal((await send({ path: '/v1/lines' })).json.pagination.total_count, 1)
   })
 
+  it('RES-17: a deletion may make a sum too large on its way, but not in the end', async (context) => {
+    const { send, make } = await trialFor(context, billing)
+    const { id } = await make('invoices', { name: 'a' })
+    const path = `/v1/invoices/${id}`
+    const pieces = Number.MAX_SAFE_INTEGER
+    const first = await make('lines', { invoice_id: id, amount: '-500000.00', pieces: -pieces })
+    const second = { invoice_id: id, amount: '600000.00', pieces }
+    const third = { invoice_id: id, amount: '600000.00', pieces: 1 }
+    const others = [(await make('lines', second)).id, (await make('lines', third)).id]
+    const refused = await send({ path: `/v1/lines/${first.id}`, method: 'DELETE' })
+    assert.deepEqual([refused.status, refused.json.errors[0].code], [409, 'TOO_LARGE'])
+    assert.equal((await send({ path, method: 'DELETE' })).status, 204)
+    const restored = await send({ path: `${path}/restore`, method: 'POST' })
+    assert.deepEqual([restored.status, restored.json.total, restored.json.pieces], [200, '700000.00', 1])
+    const ids = [first.id, ...others]
+    assert.equal((await send({ path: '/v1/lines/bulk-delete', method: 'POST', body: { ids } })).status, 200)
+    const { total, pieces: left } = (await send({ path })).json
+    assert.deepEqual([total, left], ['0.00', 0])
+  })
+
   it('RES-17: what is there before is added up, and doctor adds up again', async () => {
     const { invoices, lines } = billing.resources as Required<typeof billing.resources>
     const { total: _, pieces: __, ...fields } = invoices!.fields

@@ -6,6 +6,7 @@
 import { performance } from 'node:perf_hooks'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { BoundedMap } from '../sql/bounded-map.ts'
+import { totalTooLarge } from '../sql/totals.ts'
 import { StorageFault } from '../storage.ts'
 import { messagesReceived } from '../threads/channel.ts'
 import type { Row, Statement, Touched, Transaction } from '../transaction.ts'
@@ -13,6 +14,7 @@ import { Memory } from '../transactions/memory.ts'
 import { addFunctions } from './dialect.ts'
 import { forgetAttribution } from './event-triggers.ts'
 import { withPath } from './file.ts'
+import type { Excesses } from './total-triggers.ts'
 
 /** How durable commits are: `full` survives a power cut; `off` is for files that nobody needs after a power cut. */
 export type Synchronous = 'full' | 'off'
@@ -26,6 +28,7 @@ export class Connection {
   touched: Touched[] | undefined
   /** Whether somebody makes the changes of the running transaction (`attributing`). */
   #isAttributed = false
+  readonly #excesses: Excesses
   // Their shapes come from queries.
   readonly #statements = new BoundedMap<StatementSync>(500)
 
@@ -40,7 +43,7 @@ export class Connection {
     const { readOnly = false, log = 'wal', synchronous = log === 'none' ? 'off' : 'full' } = options
     // The timeout until `stopWaiting`: other processes may be starting on the same file, or migrating it.
     this.database = withPath(path, () => new DatabaseSync(path, { readOnly, timeout: readOnly ? 0 : 60_000 }))
-    addFunctions(this.database)
+    this.#excesses = addFunctions(this.database)
     if (!readOnly) {
       // A checkpoint at 16 MB of log: a page that changes often is copied into the file once.
       // A backup lets the log grow. At 64 MB it is truncated afterwards.
@@ -58,7 +61,10 @@ export class Connection {
     const { sql, values, touches, attributes } = statement
     if (attributes) this.#isAttributed = true
     if (!sql.startsWith('select')) this.writes++
+    // Of one that has failed.
+    this.#excesses.clear()
     const rows = this.#prepare(sql).all(...(values as never[])) as Row[]
+    for (const amount of this.#excesses.values()) throw totalTooLarge(amount)
     if (touches !== undefined) this.touched?.push(touches)
     return rows
   }

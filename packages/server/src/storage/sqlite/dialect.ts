@@ -15,7 +15,7 @@ import { addEventFunctions, attribute, eventTriggers, keepState, snapshotSource 
 import { deleteWords, indexWords, searchSql } from './search-parts.ts'
 import { addSummaryFunctions, summaryTriggers } from './summary-triggers.ts'
 import { addSumFunctions, sums } from './sums.ts'
-import { addTotalFunctions, totalTriggers } from './total-triggers.ts'
+import { addTotalFunctions, type Excesses, totalTriggers } from './total-triggers.ts'
 
 // SQLite has no types for booleans and JSON: it stores 0 and 1, and text.
 const types = {
@@ -34,12 +34,12 @@ const itemsFunction = 'resourced_has_items'
 const scoreFunction = 'resourced_score'
 const tagOffsetFunction = 'resourced_tag_offset'
 
-/** Registers the SQL functions that statements call. They belong to a connection. */
-export function addFunctions(database: DatabaseSync): void {
+/** Registers the SQL functions that statements call. They belong to a connection, which looks at the excesses. */
+export function addFunctions(database: DatabaseSync): Excesses {
   addEventFunctions(database)
   addSumFunctions(database)
   addSummaryFunctions(database)
-  addTotalFunctions(database)
+  const excesses = addTotalFunctions(database)
   database.function(foldFunction, { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : null))
   // A number with the fewest digits that keep its value.
   database.function(numberFunction, { deterministic: true }, (value) =>
@@ -58,6 +58,7 @@ export function addFunctions(database: DatabaseSync): void {
     const have = haveItems(json, JSON.parse(String(values)), all === 1)
     return have === null ? null : Number(have)
   })
+  return excesses
 }
 
 /**

@@ -18,33 +18,38 @@ const timeFunction = 'resourced_event_time'
 interface Sum {
   readonly units: bigint
   readonly spec: { readonly scale: number | null; readonly precision: number; readonly amount: string }
+  readonly holder: string
 }
 
-/** Registers the aggregates that triggers call. They belong to a connection. */
-export function addTotalFunctions(database: DatabaseSync): void {
-  const step = (
-    { units }: Sum,
-    scale: unknown,
-    precision: unknown,
-    amount: unknown,
-    factor: unknown,
-    value: unknown,
-  ) => {
-    const spec = { scale: scale as number | null, precision: Number(precision), amount: String(amount) }
-    const more = value === null ? 0n : BigInt(Number(factor)) * unitsOf(String(value))
-    return { units: units + more, spec }
+/** The sums that are too large after the changes of a statement so far: the fields that they add up, by holder. */
+export type Excesses = Map<string, string>
+
+const largest = 2n ** 63n
+
+/** Registers the aggregates that triggers call. They belong to a connection, which refuses what exceeds in the end. */
+export function addTotalFunctions(database: DatabaseSync): Excesses {
+  const excesses: Excesses = new Map()
+  const step = ({ units }: Sum, ...[scale, precision, amount, holder, factor, value]: unknown[]) => {
+    const spec = { scale: scale === null ? null : Number(scale), precision: Number(precision), amount: String(amount) }
+    const more = value === null ? 0n : (factor as bigint) * unitsOf(String(value))
+    return { units: units + more, spec, holder: String(holder) }
   }
-  const result = ({ units, spec }: Sum) => {
+  const result = ({ units, spec, holder }: Sum) => {
     const bound = boundOfTotal(spec)
-    if (units >= bound || units <= -bound) throw totalTooLarge(spec.amount)
-    return spec.scale === null ? Number(units) : textOf(units, spec.scale)
+    // The next row of the statement may make it smaller again.
+    if (units >= bound || units <= -bound) excesses.set(holder, spec.amount)
+    else excesses.delete(holder)
+    if (spec.scale !== null) return textOf(units, spec.scale)
+    if (units >= largest || units <= -largest) throw totalTooLarge(spec.amount)
+    return units
   }
-  const start = () => ({ units: 0n, spec: { scale: 0, precision: 0, amount: '' } })
-  database.aggregate(sumFunction, { start, step, result } as never)
+  const start = () => ({ units: 0n, spec: { scale: 0, precision: 0, amount: '' }, holder: '' })
+  database.aggregate(sumFunction, { start, step, result, varargs: true, useBigIntArguments: true } as never)
   const keyOf = (_: unknown, text: unknown) => decimalKeyOf(text) ?? null
   database.aggregate(keyFunction, { start: null, step: keyOf } as never)
   database.aggregate(markFunction, { start: null, step: () => null, result: newMark } as never)
   database.aggregate(strideFunction, { start: null, step: () => null, result: newStride } as never)
+  return excesses
 }
 
 /** The triggers of a table whose sums other tables hold. */
@@ -112,7 +117,7 @@ function move(group: TotalGroup, from: Row | undefined, to: Row | undefined, whe
       ...(from === undefined ? [] : [`select -1, old.${identifier(amount)}`]),
       ...(to === undefined ? [] : [`select 1, new.${identifier(amount)}`]),
     ]
-    const form = `${scale ?? 'null'}, ${precision}, '${amount}'`
+    const form = `${scale ?? 'null'}, ${precision}, '${amount}', '${parent}.${column} ' || id`
     const sum = `(select ${sumFunction}(${form}, factor, value) from (${terms.join(' union all ')}))`
     const keySum = `(select ${keyFunction}(value) from (select ${sum} as value))`
     return [`${total} = ${sum}`, ...(key === null ? [] : [`${identifier(key)} = ${keySum}`])]
