@@ -48,6 +48,8 @@ test(listed, { skip }, async (context) => {
   await page.getByLabel('created', { exact: true }).check()
   await page.getByRole('button', { name: 'Apply' }).click()
   await page.getByText('updated', { exact: true }).waitFor({ state: 'hidden' })
+  // While the events are read, there are no rows.
+  await page.getByRole('row').nth(2).waitFor()
   assert.deepEqual(await rows(page), ['created Tasks Tiles', 'created Projects Kitchen'])
   assert.match(page.url(), /#\/-\/events\?kind=created$/)
 
