@@ -145,8 +145,8 @@ async function loadFirst(
     try {
       return await storage.load(plans.slice(0, count), whenRefused, mostTime)
     } catch (error) {
-      const issues = error instanceof Fault ? error.details.errors : undefined
-      if (issues === undefined) throw error
+      const issues = (error instanceof Fault && error.details.errors) || []
+      if (issues[0]?.reason !== 'totalRange') throw error
       if (count === 1) return [{ kind: 'conflict', issues }]
     }
   }

@@ -61,7 +61,7 @@ export class Connection {
     const { sql, values, touches, attributes } = statement
     if (attributes) this.#isAttributed = true
     if (!sql.startsWith('select')) this.writes++
-    // Of one that has failed.
+    // A statement that failed may have left some.
     this.#excesses.clear()
     const rows = this.#prepare(sql).all(...(values as never[])) as Row[]
     for (const amount of this.#excesses.values()) throw totalTooLarge(amount)
