@@ -192,6 +192,7 @@ describe('sums of children', () => {
       for (const [path, many] of [['lines', array], ['transactions', { operations }]] as const) {
         const whole = await send({ path: `/v1/${path}`, method: 'POST', body: many })
         assert.deepEqual([whole.status, whole.json.errors[0].pointer], [409, ''], whole.text)
+        assert.equal(whole.json.detail, 'A sum that the server keeps would become too large.')
       } // biome-ignore format: a line
     }
     const older: InterfaceDeclaration = {

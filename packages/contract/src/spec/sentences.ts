@@ -113,6 +113,7 @@ export const sentences = {
     exclusiveMaximum: 'must be less than {limit}',
     wholeDigits: 'must have at most {limit:digit} before the decimal point',
     totalRange: 'makes a sum that the server keeps of it too large',
+    largeTotal: 'A sum that the server keeps would become too large.',
     bytes: 'would have {given} bytes as JSON, and may have {most}',
     copies: 'copies too much: all copies together may have {bytes} bytes and {members} members',
   },

@@ -208,7 +208,7 @@ function placed(error: unknown, plan: Plan, catalog: Catalog): unknown {
   if (errors[0]?.reason !== 'totalRange') return error
   const isOne = 'body' in plan
   return fault('CONFLICT', {
-    errors: isOne ? issuesFromStored(catalog, plan.resource, errors) : [issue('totalRange', { pointer: '' })],
+    errors: isOne ? issuesFromStored(catalog, plan.resource, errors) : [issue('largeTotal', { pointer: '' })],
   })
 }
 
