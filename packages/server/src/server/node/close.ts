@@ -5,7 +5,7 @@ import type { ServerHttp2Session } from 'node:http2'
 import { Server as NetServer, type Server, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { malformedRequest } from './head.ts'
-import { failBody, latestOn, type ServerState } from './pending-request.ts'
+import { failBody, latestOn, probe, type ServerState } from './pending-request.ts'
 
 // An HTTP/2 session without a request for this long is closed, even if other frames arrive on it. Milliseconds, like
 // all times in this file.
@@ -137,7 +137,11 @@ function endInput(this: Socket): void {
   const pending = latestOn(this)
   if (pending === undefined) return
   pending.inputEnded = true
-  if ((pending.request as IncomingMessage).complete) return
+  if ((pending.request as IncomingMessage).complete) {
+    // No work is done for a client that has gone meanwhile.
+    if (!pending.isStarted) probe(pending)
+    return
+  }
   pending.mustClose = true
   failBody(pending, malformedRequest('The body ended before its end.'))
 }

@@ -16,6 +16,7 @@ import {
   type NodeRequest,
   type NodeResponse,
   type PendingRequest,
+  probe,
   removePending,
   type ServerState,
 } from './pending-request.ts'
@@ -26,12 +27,13 @@ type Headers = HttpRequest['headers']
 
 /** A request that has just arrived. */
 export function pendingOf(request: NodeRequest, response: NodeResponse, awaitsContinue = false): PendingRequest {
-  const open = { mustClose: false, inputEnded: false, bodyBytes: 0, bodyFault: undefined }
+  const open = { isStarted: false, mustClose: false, inputEnded: false, bodyBytes: 0, bodyFault: undefined }
   return { request, response, url: urlOf(request), awaitsContinue, reserved: undefined, ...open }
 }
 
 /** Answers a request. Never throws; a response whose client has gone is dropped. */
 export function handle(state: ServerState, pending: PendingRequest): void {
+  pending.isStarted = true
   let message: HttpRequest
   try {
     message = toHttpRequest(state, pending)
@@ -61,8 +63,8 @@ async function answer(state: ServerState, pending: PendingRequest, message: Http
 
 /** Answers a request that had to wait, unless its client has gone meanwhile. */
 export function handleDelayed(state: ServerState, pending: PendingRequest): void {
-  if (isOver(pending.response)) removePending(state, pending)
-  else if (pending.inputEnded) reject(state, pending)
+  // The first probe was made when its side was closed. What the system of the client said to it shows with the second.
+  if (isOver(pending.response) || (pending.inputEnded && !probe(pending))) removePending(state, pending)
   else handle(state, pending)
 }
 
@@ -176,7 +178,8 @@ const probeInterval = 250
  * Returns a signal that is aborted when the client has gone. A response that waits behind others on its connection gets
  * no such signal.
  */
-function abandonSignal({ request, response, inputEnded }: PendingRequest): AbortSignal {
+function abandonSignal(pending: PendingRequest): AbortSignal {
+  const { request, response, inputEnded } = pending
   const gone = new AbortController()
   if (isOver(response)) gone.abort()
   if (gone.signal.aborted) return gone.signal
@@ -188,7 +191,7 @@ function abandonSignal({ request, response, inputEnded }: PendingRequest): Abort
   if ((response as ServerResponse).socket === null) return gone.signal
   let timer: NodeJS.Timeout | undefined
   const startProbing = () => {
-    timer ??= setInterval(() => probe(response as ServerResponse, request.httpVersionMinor), probeInterval).unref()
+    timer ??= setInterval(() => probe(pending), probeInterval).unref()
   }
   response.once('close', () => {
     clearInterval(timer)
@@ -198,15 +201,6 @@ function abandonSignal({ request, response, inputEnded }: PendingRequest): Abort
   if (inputEnded) startProbing()
   else socket.once('end', startProbing)
   return gone.signal
-}
-
-/**
- * A client may close its side and still wait for the response. A client that has gone closed its side too. An interim
- * response (RFC 9110 section 15.2) distinguishes them: the system of a client that has gone refuses it, which ends the
- * connection. HTTP/1.0 has none.
- */
-function probe(response: ServerResponse, minor: number): void {
-  if (minor > 0 && !response.headersSent && !response.destroyed) response.writeProcessing()
 }
 
 // Responses must be read ten times as fast as request bodies must be sent: they are in memory all the time.

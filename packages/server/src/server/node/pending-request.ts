@@ -62,6 +62,8 @@ export interface PendingRequest {
   readonly url: string
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean
+  /** Whether it waits no longer to be processed. */
+  isStarted: boolean
   /** Nothing that follows on this connection can be trusted. */
   mustClose: boolean
   /** The client will send nothing more. */
@@ -130,6 +132,21 @@ export function abortResponse(response: NodeResponse): void {
   // Without an error a stream of HTTP/2 would end as if the response were complete; with one, a socket would report it.
   if ('stream' in response) response.stream.destroy(new Error('The response was aborted.'))
   else response.destroy()
+}
+
+/**
+ * A client may close its side and still wait for the response. A client that has gone closed its side too. An interim
+ * response (RFC 9110 section 15.2) distinguishes them: the system of a client that has gone refuses it, which ends the
+ * connection. HTTP/1.0 has none, and a response that waits behind others on its connection cannot be written.
+ *
+ * @returns whether the connection is still of use, as far as is known
+ */
+export function probe({ request, response }: PendingRequest): boolean {
+  const { socket, headersSent, destroyed } = response as ServerResponse
+  if (request.httpVersionMinor > 0 && socket !== null && !headersSent && !destroyed) {
+    ;(response as ServerResponse).writeProcessing()
+  }
+  return request.socket.errored === null
 }
 
 /** Whether nothing more can be written to a response. */

@@ -171,6 +171,21 @@ test('pipelined responses with files stay in order after the client closed its s
   )
 })
 
+test('a client that closed its side is answered also if its request had to wait', async (context) => {
+  const respond: NodeServerOptions['respond'] = async ({ target }) => {
+    for (const until = performance.now() + 10; performance.now() < until; );
+    return { status: 200, headers: {}, body: target }
+  }
+  const { origin } = await serve(context, 'HTTP/1.1', { respond })
+  const requests = get('/1') + get('/2') + get('/3')
+  const { answers } = await sendRaw(origin, requests, { answers: 3, end: true })
+  const final = answers.filter(({ status }) => status >= 200)
+  assert.deepEqual(
+    final.map(({ status, body }) => `${status} ${body}`),
+    ['200 /1', '200 /2', '200 /3'],
+  )
+})
+
 test('of a thousand pipelined files one is open, and none after the client has gone', async (context) => {
   const warnings: Error[] = []
   const onWarning = (warning: Error) => warnings.push(warning)
