@@ -1,6 +1,7 @@
 /** BLK-2: PATCH of a collection with an array changes all of its records, or none. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import type { ResourceDeclaration } from 'resourced-contract/model/declaration'
 import { depot } from '../declarations-depot.ts'
 import { desk } from '../declarations-desk.ts'
 import { places, type Sent, type Trial, trialFor } from '../harness.ts'
@@ -144,6 +145,23 @@ it('BLK-2: where conditions are required, an array is 428 and names /transaction
     patch('items', [{ id: a, count: 1 }], { headers: { 'if-match': headers['etag'] ?? '' } }),
   )
   assert.deepEqual([tagged.status, places(tagged)], [412, ['PRECONDITION_FAILED If-Match']])
+})
+
+it('CON-6, BLK-2: 403 and 404 of a record come before the 428 and 412 of an array', async (context) => {
+  const notes = { ...(depot.resources['notes'] as ResourceDeclaration), preconditions: 'required' } as const
+  const current = await trialFor(context, { ...depot, resources: { ...depot.resources, notes } })
+  const note = await current.make('notes', { code: 'a', text: 'x' }, 'ann')
+  const all = (as: string, ...ids: string[]) => current.send(patch('notes', ids.map((id) => ({ id, text: 'y' })), { as })) // biome-ignore format: a line
+  const said = ({ status, ...answer }: Awaited<ReturnType<typeof all>>) => [status, ...places(answer as never)]
+  assert.deepEqual(said(await all('ann', note.id, nowhere)), [404, 'NOT_FOUND /1/id'])
+  assert.deepEqual(said(await all('eve', note.id)), [428])
+  assert.deepEqual(said(await all('bob', note.id, nowhere)), [403, 'FORBIDDEN /0'])
+  assert.deepEqual(said(await all('ann', note.id)), [428])
+  const [a] = await made(current, three)
+  const tagged = { headers: { 'if-match': '"1"' } }
+  const missing = await current.send(patch('items', [{ id: a }, { id: nowhere }], tagged))
+  assert.deepEqual(said(missing), [404, 'NOT_FOUND /1/id'])
+  assert.deepEqual(said(await current.send(patch('items', [{ id: a }], tagged))), [412, 'PRECONDITION_FAILED If-Match'])
 })
 
 it('BLK-2: a JSON Patch is no array of records, and nested collections have no PATCH', async (context) => {

@@ -148,6 +148,9 @@ describe('filters by arrays and members', () => {
     const refused: [where: object, place: string][] = [
       [{ labels: { contains: 'x' } }, 'INVALID_OPERATOR /labels/contains'],
       [{ labels: 'x' }, 'INVALID_TYPE /labels'],
+      // Only parameters have dots.
+      [{ 'attributes.size': 3 }, 'UNKNOWN_FIELD /attributes.size'],
+      [{ not: { 'attributes.color.name': 'red' } }, 'UNKNOWN_FIELD /not/attributes.color.name'],
       [{ attributes: { null: true } }, 'UNKNOWN_FIELD /attributes/null'],
       [{ attributes: { color: { shade: 1 } } }, 'UNKNOWN_FIELD /attributes/color/shade'],
       [{ attributes: { size: { in: Array(1_001).fill(1) } } }, 'TOO_MANY_ITEMS'],

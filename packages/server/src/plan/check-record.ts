@@ -50,9 +50,13 @@ type Checked = ReadRecord | Update | Delete | Restore | EraseHistory | RevokeKey
 
 /** The refusal, or the 304, that ends a plan; `undefined`: the plan goes on. */
 export function checkRecord(plan: Checked, found: Found | undefined): Outcome | undefined {
+  return checkAccess(found) ?? checkConditions(plan, found as Found)
+}
+
+/** Whether there is a record, and the caller may use it. */
+export function checkAccess(found: Found | undefined): Outcome | undefined {
   if (found === undefined) return { kind: 'missing' }
-  if (!found.permitted) return { kind: 'forbidden' }
-  return checkConditions(plan, found)
+  return found.permitted ? undefined : { kind: 'forbidden' }
 }
 
 /** The same for a record that is there, and that the caller may use. */

@@ -67,8 +67,15 @@ export function checkCondition(condition: Part, subject: ConditionSubject): void
   for (const [word, part] of condition.entries()) {
     if (word === 'not') checkCondition(part, subject)
     else if (word === 'and' || word === 'or') checkList(part, subject)
-    else if (!checkRelation(part, word, subject)) checkField(part, word, subject)
+    else if (subject.resource.member.has(word)) {
+      part.reportKey('is the member of an object', `Write ${nested(word)}.`, 'UNKNOWN_FIELD')
+    } else if (!checkRelation(part, word, subject)) checkField(part, word, subject)
   }
+}
+
+/** How a condition names a member: `{ size: { width: … } }` for `size.width`. */
+function nested(path: string): string {
+  return path.split('.').reduceRight((inner, name) => `{ ${name}: ${inner} }`, '…')
 }
 
 function checkList(list: Part, subject: ConditionSubject): void {

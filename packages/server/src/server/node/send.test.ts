@@ -242,12 +242,15 @@ test('a client that reads only after sending a large unread body gets the file',
   const socket = connect(Number(new URL(origin).port), '127.0.0.1')
   const size = 30_000_000
   socket.pause().write(`POST /long HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`)
-  const started = performance.now()
   await new Promise((resolve) => socket.write(Buffer.alloc(size), resolve))
   const chunks: Buffer[] = []
-  for await (const chunk of socket) chunks.push(chunk as Buffer)
+  let last = 0
+  for await (const chunk of socket) {
+    chunks.push(chunk as Buffer)
+    last = performance.now()
+  }
   assert.ok(Buffer.concat(chunks).includes(long))
-  assert.ok(performance.now() - started < 1_900, 'a farewell was waited for')
+  assert.ok(performance.now() - last < 1_900, 'a farewell was waited for')
 })
 
 test('a large unread body does not prevent a download', async (context) => {

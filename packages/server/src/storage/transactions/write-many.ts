@@ -4,7 +4,7 @@
 import { isObject } from 'resourced-contract/model/plain-copy'
 import { always, comparisonKey, type Scalar } from 'resourced-contract/model/predicate'
 import type { Sql } from 'sql-template-tag'
-import { type CurrentRecord, checkFilterConditions } from '../../plan/check-record.ts'
+import { type CurrentRecord, checkAccess, checkFilterConditions } from '../../plan/check-record.ts'
 import { takenIssue } from '../../plan/decide.ts'
 import {
   creationsOf,
@@ -32,11 +32,6 @@ export function* writeMany(context: SqlContext, plan: WriteMany): Transaction<Ou
   const { issues, isSingle, create, update, resource } = plan
   const invalid: Outcome = { kind: 'invalid', issues }
   if (issues.length > 0 && !isSingle) return invalid
-  if (!isSingle && update !== undefined) {
-    if (resource.preconditions === 'required') return { kind: 'precondition-required' }
-    const stale = checkFilterConditions(plan)
-    if (stale !== undefined) return stale
-  }
   const refused = create === undefined ? undefined : yield* refusalOfParent(context, create)
   if (refused !== undefined) return refused
   yield* lockForCreations(context, create === undefined ? [] : creationsOf(plan))
@@ -51,12 +46,28 @@ export function* writeMany(context: SqlContext, plan: WriteMany): Transaction<Ou
     const ids = items.flatMap((item) => ('current' in item ? [item.plan.id] : []))
     yield* expectHolders(context, [{ resource, which: context.dialect.isAnyOf(columnSql(subject, 'id'), ids) }], locked)
   }
+  const unmet = isSingle || update === undefined ? undefined : unmetConditions(plan)
+  if (unmet !== undefined) return refusalOfConditions(plan, items, unmet)
   const refusals: Refusal[] = issues.length > 0 ? [{ index: 0, outcome: invalid }] : []
   yield* writeItems(context, items, {
     areOne: true,
     goesOn: (index, outcome) => outcome === undefined || refusals.push({ index, outcome }) > 0,
   })
   return refusals.length > 0 ? refusalOfAll(plan, refusals) : yield* answerOf(context, plan, items)
+}
+
+/** Why no array can be carried out: together its records have no entity tag. */
+function unmetConditions(plan: WriteMany): Outcome | undefined {
+  return plan.resource.preconditions === 'required' ? { kind: 'precondition-required' } : checkFilterConditions(plan)
+}
+
+/** The records that are not there, or that the caller may not change, come first (CON-6). */
+function refusalOfConditions(plan: WriteMany, items: readonly Item[], unmet: Outcome): Outcome {
+  const refusals = items.flatMap((item, index): Refusal[] => {
+    const outcome = 'current' in item ? checkAccess(item.current.found) : 'outcome' in item ? item.outcome : undefined
+    return outcome?.kind === 'missing' || outcome?.kind === 'forbidden' ? [{ index, outcome }] : []
+  })
+  return refusals.length > 0 ? refusalOfAll(plan, refusals) : unmet
 }
 
 /** The records to write, in the order of the request. */
