@@ -14,9 +14,9 @@ export function openFiles(path: string, process: number | 'self' = 'self'): numb
   return targets.filter((target) => target.startsWith(path)).length
 }
 
-/** Waits until a condition holds; `false`: it did not within five seconds. */
+/** Waits until a condition holds; `false`: it did not within half a minute. */
 export async function becomes(condition: () => boolean): Promise<boolean> {
-  for (const started = performance.now(); performance.now() - started < 5_000; await sleep(10)) {
+  for (const started = performance.now(); performance.now() - started < 30_000; await sleep(10)) {
     if (condition()) return true
   }
   return condition()
