@@ -180,14 +180,16 @@ test('any body of 1 MiB is read in a few milliseconds', () => {
     `"${'\\'.repeat(1 << 20)}`,
     `1${'0'.repeat(1 << 20)}.5`,
   ]
+  // Milliseconds of processor time: on a busy machine the clock counts others too.
   const timed = (body: Uint8Array) => {
-    const started = performance.now()
+    const started = process.cpuUsage()
     try {
       readJson(body, { maxDepth: 32 })
     } catch (error) {
       assert.ok(error instanceof Fault)
     }
-    return performance.now() - started
+    const { user, system } = process.cpuUsage(started)
+    return (user + system) / 1_000
   }
   assert.ok(Math.min(...Array.from({ length: 10 }, () => timed(ordinary))) < 50)
   for (const body of hostile) assert.ok(timed(bytes(body)) < 1000)
