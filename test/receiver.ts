@@ -1,9 +1,7 @@
 /** A receiver of webhooks: what it got, and what it answers. */
-import assert from 'node:assert/strict'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 
 /** A message that it got. */
@@ -60,12 +58,4 @@ export function isSignedBy(secret: string, { text, headers }: Message): boolean 
   } catch {
     return false
   }
-}
-
-/** Waits until something holds. */
-export async function until(holds: () => boolean | Promise<boolean>, seconds = 15): Promise<void> {
-  for (const end = performance.now() + seconds * 1_000; performance.now() < end; await sleep(20)) {
-    if (await holds()) return
-  }
-  assert.fail(`It did not come to hold within ${seconds} seconds.`)
 }

@@ -9,8 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, clientOf, isConnectionLost, type Send, sendAgain } from './durability/client.ts'
 import { createKey, type ServerProcess, startServer } from './durability/command.ts'
 import { newDatabase } from './engine.ts'
-import { statuses, until } from './races/servers.ts'
+import { statuses } from './races/servers.ts'
 import { failThread, hangFile, withThreadFaults } from './thread-faults.ts'
+import { until } from './until.ts'
 import { openAnswer } from './wire/open-stream.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-workers-'))

@@ -10,7 +10,8 @@ import {
   ProblemError,
 } from '../../packages/client/src/index.ts'
 import type { Infer } from '../../packages/server/src/index.ts'
-import { isSignedBy, startReceiver, until } from '../receiver.ts'
+import { isSignedBy, startReceiver } from '../receiver.ts'
+import { until } from '../until.ts'
 import { type notebooks, serveNotes } from './notes.ts'
 
 type Note = Infer<typeof notebooks, 'notes'>

@@ -9,8 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, clientOf } from '../durability/client.ts'
 import { createKey, type ServerProcess, startServer } from '../durability/command.ts'
 import { newDatabase } from '../engine.ts'
-import { statuses, until } from '../races/servers.ts'
+import { statuses } from '../races/servers.ts'
 import { failThread, withThreadFaults } from '../thread-faults.ts'
+import { until } from '../until.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-hanging-'))
 const declaration = {
@@ -60,7 +61,7 @@ test('a thread that hangs is replaced, and what was counted stays counted', asyn
   assert.equal(early, 'some')
   const answered = (await Promise.all(asked.map((each) => Promise.race([each, sleep(1)])))).filter(Boolean)
   assert.ok(answered.length > 0)
-  await until(async () => server.workerIds.get(2) !== hanging, 120_000)
+  await until(async () => server.workerIds.get(2) !== hanging, 'the worker that hangs is replaced', 120)
   assert.equal(server.workerIds.get(3), healthy)
   const told = entries.map(({ msg, worker, reason }) => [msg, worker, reason])
   assert.deepEqual(told, [
@@ -89,7 +90,7 @@ test('a writer that hangs is replaced: its changes are refused, and later ones a
   assert.equal((await send('GET', '/v1/notes?limit=1')).status, 200)
   const { status, json } = await waiting
   assert.deepEqual([status, json.code], [503, 'OVERLOADED'])
-  await until(async () => (await change()).status === 201, 60_000)
+  await until(async () => (await change()).status === 201)
   other.child.kill('SIGTERM')
   assert.equal(await other.ended, 0, other.errors.join(''))
 })

@@ -10,8 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { clientOf, type Send } from '../durability/client.ts'
 import { createKey, type ServerProcess, startServer } from '../durability/command.ts'
 import { newDatabase, sqliteOnly } from '../engine.ts'
-import { until } from '../races/servers.ts'
 import { failThread, withThreadFaults } from '../thread-faults.ts'
+import { until } from '../until.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'resourced-threads-'))
 const declaration = { name: 'threads', resources: { notes: { fields: { name: { type: 'string' } } } } }

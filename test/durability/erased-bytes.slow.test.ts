@@ -1,10 +1,10 @@
 /** HIS-4: on SQLite, the bytes of erased states are gone from the file, its log and the search index. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { defineInterface } from '../../packages/server/src/index.ts'
 import { newDatabase, sqliteOnly } from '../engine.ts'
 import { trial } from '../harness.ts'
+import { until } from '../until.ts'
 
 const all = 'anyone' as const
 const declaration = defineInterface({
@@ -80,12 +80,3 @@ test('HIS-4, BLK-3: nothing of what a change by filter has replaced is left in t
   assert.match(await database.contents(), /lion/i)
   await close()
 })
-
-/** Waits until a condition holds: for a minute at most. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 55_000
-  while (!(await holds())) {
-    assert.ok(Date.now() < end, 'within a minute')
-    await sleep(250)
-  }
-}

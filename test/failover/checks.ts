@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query } from '../postgres/query.ts'
-import { until } from '../receiver.ts'
+import { until } from '../until.ts'
 import type { Cluster } from './cluster.ts'
 import type { Event, Workload } from './workload.ts'
 
@@ -38,9 +38,9 @@ export async function check(
 ): Promise<{ readonly findings: Findings; readonly pause: number }> {
   await workload.end()
   const all = await workload.events()
-  await until(() => workload.streamed.at(-1) === all.at(-1)?.id || workload.wrong.length > 0, 60).catch(() => {})
+  await until(() => workload.streamed.at(-1) === all.at(-1)?.id || workload.wrong.length > 0).catch(() => {})
   const received = () => new Set(workload.receiver.got.map(({ event }) => event.id))
-  await until(() => received().size >= all.length, deliveryPatience).catch(() => {})
+  await until(() => received().size >= all.length, 'everything is delivered', deliveryPatience).catch(() => {})
   // Nothing more may come.
   await sleep(500)
   await workload.close()

@@ -11,7 +11,7 @@ import { fastFolder } from '../postgres/account.ts'
 import { freePort } from '../postgres/free-port.ts'
 import { query } from '../postgres/query.ts'
 import { guardedFolder } from '../postgres/watchdog.ts'
-import { until } from '../receiver.ts'
+import { until } from '../until.ts'
 import { Machine } from './machine.ts'
 import { type Host, hasNamespaces, loopback, networkOf } from './network.ts'
 
@@ -135,7 +135,7 @@ export class Cluster {
   /** Waits until every machine has a database and the role: a server that lacks them answers like a wrong address. */
   async #everywhere(database: string): Promise<void> {
     const reach = (machine: Machine) => query(this.urlAt(machine, database), 'select 1')
-    await until(() => Promise.all(this.machines.map(reach)).then(Boolean, () => false), 60)
+    await until(() => Promise.all(this.machines.map(reach)).then(Boolean, () => false))
   }
 
   /** Runs a statement on the primary as the superuser. */

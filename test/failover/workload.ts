@@ -10,7 +10,8 @@ import { commandFile } from '../command-file.ts'
 import { type Answer, clientOf, type Send } from '../durability/client.ts'
 import { createKey, type ServerProcess, startServer } from '../durability/command.ts'
 import { pick, type Random } from '../durability/random.ts'
-import { type Receiver, startReceiver, until } from '../receiver.ts'
+import { type Receiver, startReceiver } from '../receiver.ts'
+import { until } from '../until.ts'
 import type { Cluster, Route } from './cluster.ts'
 
 const declaration = {
@@ -127,7 +128,7 @@ export class Workload {
     for (const _ of ['first', 'second']) {
       servers.push(await startServer(folder, options, {}, cluster.urlOf(route, database), file))
     }
-    if (replica !== undefined) await until(() => servers.every(({ log }) => log.includes('replica connected')), 60)
+    if (replica !== undefined) await until(() => servers.every(({ log }) => log.includes('replica connected')))
     const receiver = await startReceiver(context)
     const workload = new Workload({ database, servers, receiver, random, key })
     await workload.#begin()
@@ -140,7 +141,7 @@ export class Workload {
     const kinds = ['creation', 'change', 'read', 'ready']
     const hasSucceeded = (kind: string) =>
       this.seen.some((each) => each.kind === kind && each.at > from && each.status < 300)
-    await until(() => kinds.every(hasSucceeded), 90)
+    await until(() => kinds.every(hasSucceeded), 'everything succeeds', 90)
   }
 
   /** Lets clients finish what they have begun, until all that was asked for is decided and told. */

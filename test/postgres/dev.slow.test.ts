@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { commandFile } from '../command-file.ts'
-import { until } from '../races/servers.ts'
+import { until } from '../until.ts'
 import { databaseFor, whyNoDatabase } from './database.ts'
 
 const declared = (more = '') => `name: notes\nresources:\n  notes:\n    fields:\n      text: { type: string }\n${more}`

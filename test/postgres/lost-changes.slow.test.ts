@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openStream } from '../events/stream.ts'
+import { until } from '../until.ts'
 import { type Cluster, partsOf, startCluster } from './cluster.ts'
 import { versionAsked } from './database.ts'
 import { whyNoPostgres } from './programs.ts'
@@ -34,15 +34,6 @@ async function replicaBehind(context: TestContext, primary: Cluster) {
   })
   context.after(() => replica.stop())
   return { replica, network }
-}
-
-/** Waits until something is as it should be. */
-async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
-  for (let attempt = 0; attempt < 1_000; attempt++) {
-    if (await isSo()) return
-    await sleep(20)
-  }
-  assert.fail(what)
 }
 
 const newsOf = ({ seen }: Served) => seen.flatMap((each) => (each.kind === 'replica' ? [each] : []))
@@ -77,7 +68,7 @@ test('CON-2: after a failover that loses acknowledged changes no tag and no tota
   await primary.kill()
   await replica.promote()
   balancer.lead(replica.port)
-  await until('the server changes records again', async () => (await change('kept')) === 200)
+  await until(async () => (await change('kept')) === 200, 'the server changes records again')
   for (const [asked, known] of [[path, record], ['/v1/notes', list], [filtered, few]] as const) {
     const { status } = await served.send('GET', asked, undefined, { 'if-none-match': known.headers['ETag'] as string })
     assert.equal(status, 200, asked)
@@ -110,18 +101,18 @@ for (const further of [0, 100]) {
     network.lead(1)
     const client = await openStream(app, key)
     for (let number = 0; number < 50; number++) await send('POST', '/v1/notes', { title: 'lost', number })
-    await until('the client gets all events', () => client.text.split('"lost"').length === 51)
+    await until(() => client.text.split('"lost"').length === 51, 'the client gets all events')
     await primary.kill()
     await replica.promote()
     for (let number = 0; number < further; number++) await query(on(replica, url), insertion(number))
     balancer.lead(replica.port)
-    await until('the stream ends', () => client.isEnded)
-    await until('the server reads events again', async () => (await openStream(app, key)).status === 200)
+    await until(() => client.isEnded, 'the stream ends')
+    await until(async () => (await openStream(app, key)).status === 200, 'the server reads events again')
     assert.equal((await openStream(app, key, client.lastEventId)).status, 410)
     // What was not lost is continued.
     const resumed = await openStream(app, key, lastEventId)
     await send('POST', '/v1/notes', { title: 'kept' })
-    await until('the client gets what is new', () => resumed.text.includes('"kept"'))
+    await until(() => resumed.text.includes('"kept"'), 'the client gets what is new')
     assert.equal(resumed.text.split('"new"').length - 1, further)
     assert.ok(!resumed.text.includes('"lost"') && !resumed.isEnded)
   })
@@ -141,7 +132,7 @@ test('a replica that has gone further on a lost timeline is not read', { skip },
   const { replica: promoted, network } = await replicaBehind(context, primary)
   const before = await servedFor(context, { url, replica: on(further.replica, url) })
   await before.send('POST', '/v1/notes', { title: 'common' })
-  await until('the replica is read', () => newsOf(before).at(-1)?.state === 'connected')
+  await until(() => newsOf(before).at(-1)?.state === 'connected', 'the replica is read')
   await promoted.caughtUp()
   network.lead(1)
   for (let number = 0; number < 200; number++) await before.send('POST', '/v1/notes', { title: 'lost', number })
@@ -165,7 +156,7 @@ test('a replica of a replica that was promoted is not read beside the former pri
   const { replica: promoted } = await replicaBehind(context, primary)
   const { replica, network } = await replicaBehind(context, primary)
   const served = await servedFor(context, { url, replica: on(replica, url) })
-  await until('the replica is read', () => newsOf(served).at(-1)?.state === 'connected')
+  await until(() => newsOf(served).at(-1)?.state === 'connected', 'the replica is read')
   await promoted.caughtUp()
   await promoted.promote()
   // It follows the promoted one, while the server keeps its connections to both.
@@ -173,13 +164,13 @@ test('a replica of a replica that was promoted is not read beside the former pri
   await query(promoted.adminUrl, `select pg_create_physical_replication_slot('${slot?.['name']}')`)
   network.lead(promoted.port)
   await query(on(promoted, primary.adminUrl), 'create table more as select generate_series(1, 100000) as number')
-  await until('it has come further', async () => {
+  await until(async () => {
     const [found] = await query(replica.adminUrl, "select to_regclass('more') is not null as has")
     return found?.['has'] === true
-  })
+  }, 'it has come further')
   for (let number = 0; number < 20; number++) {
     const { headers } = await served.send('POST', '/v1/notes', { title: 'new', number })
     assert.equal((await served.send('GET', headers['Location'] as string)).status, 200)
   }
-  await until('the replica is told from one of the primary', () => newsOf(served).at(-1)?.state === 'lost')
+  await until(() => newsOf(served).at(-1)?.state === 'lost', 'the replica is told from one of the primary')
 })

@@ -106,7 +106,7 @@ function own(folder: string): void {
 
 async function caughtUp(primary: Cluster, replica: Cluster): Promise<void> {
   const [now] = await query(primary.adminUrl, 'select pg_current_wal_flush_lsn()::text as place')
-  for (let attempt = 0; attempt < 500; attempt++) {
+  for (let attempt = 0; attempt < 5_000; attempt++) {
     const [found] = await query(
       replica.adminUrl,
       `select coalesce(pg_last_wal_replay_lsn() >= '${now?.['place']}', false) as reached`,

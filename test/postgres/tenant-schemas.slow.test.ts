@@ -302,7 +302,7 @@ test('tenants are read from a replica, each from its own schema', {
   }
   for (const { name, schema, send, path } of served) {
     for (let attempt = 0; (await scans(schema)) < 5; attempt++) {
-      assert.ok(attempt < 300, `${name} is not read from the replica`)
+      assert.ok(attempt < 3_000, `${name} is not read from the replica`)
       assert.equal((await send('GET', path)).json.title, name)
       assert.deepEqual(
         (await send('GET', '/v1/notes')).json.data.map((each: { title: string }) => each.title),

@@ -46,7 +46,7 @@ async function behind(context: TestContext, proxy: ProxyKind, change?: (configur
   })
   const send = clientOf(context, await proxyFor(context, proxy, port, change))
   // A proxy that checks whether the server works may not have done so yet.
-  for (let attempt = 0; (await send('GET', '/health/ready')).status !== 200; attempt++) assert.ok(attempt < 200)
+  for (let attempt = 0; (await send('GET', '/health/ready')).status !== 200; attempt++) assert.ok(attempt < 5_000)
   const made = await send('POST', '/v1/notes', {}, { text: 'a long text '.repeat(200), state: 'new' })
   assert.equal(made.status, 201, made.text)
   return { send, path: `/v1/notes/${JSON.parse(made.text).id}` }

@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Answer } from '../durability/client.ts'
-import { atOnce, type Gate, type Racer, raceOf, skip, until } from './servers.ts'
+import { until } from '../until.ts'
+import { atOnce, type Gate, type Racer, raceOf, skip } from './servers.ts'
 
 const name = { type: 'string', sort: true } as const
 const deletion = { asynchronous: { above: 100 } } as const

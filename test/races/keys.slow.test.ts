@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openMaintenance } from '../../packages/server/src/server/open-database.ts'
 import { clientOf } from '../durability/client.ts'
-import { atOnce, raceOf, skip, tally, until } from './servers.ts'
+import { until } from '../until.ts'
+import { atOnce, raceOf, skip, tally } from './servers.ts'
 
 const race = raceOf({
   name: 'keys',
@@ -23,7 +24,7 @@ test('AUT-2: a key revoked on one server is refused on the other within five sec
     assert.ok(before.every(({ status }) => status === 200 || status === 401))
     assert.equal((await revoking).status, 204)
     const began = performance.now()
-    await until(async () => (await send('GET', '/v1/notes')).status === 401, 5_000)
+    await until(async () => (await send('GET', '/v1/notes')).status === 401, 'the key is refused', 5)
     delays.push(performance.now() - began)
     close()
   })
@@ -86,10 +87,14 @@ test('ERR-6: both servers enter and leave maintenance', { skip }, async (context
     for (const client of clients) client.close()
   })
   const all = (status: number) =>
-    until(async () => {
-      const answers = await Promise.all(clients.map(({ send }) => send('GET', '/v1/notes')))
-      return answers.every((answer) => answer.status === status)
-    }, 10_000)
+    until(
+      async () => {
+        const answers = await Promise.all(clients.map(({ send }) => send('GET', '/v1/notes')))
+        return answers.every((answer) => answer.status === status)
+      },
+      'all answer so',
+      10,
+    )
   await maintenance.begin({ since: new Date().toISOString(), message: 'Back soon.', retryAfter: 7 })
   await all(503)
   const [told] = await Promise.all(clients.map(({ send }) => send('GET', '/v1/notes')))

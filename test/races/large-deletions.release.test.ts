@@ -1,7 +1,8 @@
 /** DEL-8, DEL-10: a deletion by filter of many records, accepted by one of two servers while others write on both. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { atOnce, moment, raceOf, roundsUntil, skip, until } from './servers.ts'
+import { until } from '../until.ts'
+import { atOnce, moment, raceOf, roundsUntil, skip } from './servers.ts'
 
 const kind = { type: 'string', filter: true } as const
 

@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { atOnce, moment, raceOf, roundsUntil, skip, until } from './servers.ts'
+import { until } from '../until.ts'
+import { atOnce, moment, raceOf, roundsUntil, skip } from './servers.ts'
 
 const race = raceOf({
   name: 'stores',

@@ -9,8 +9,9 @@ import { uuidv7 } from 'uuidv7'
 import { importRecords } from '../../packages/server/src/jobs/import.ts'
 import { openStorage } from '../../packages/server/src/server/open-database.ts'
 import type { Storage } from '../../packages/server/src/storage/storage.ts'
+import { until } from '../until.ts'
 import { catalogs, declarationOf, empty, isMade, jobsDone, violationsOf } from './pairs.ts'
-import { type Race, type Racer, raceOf, skip, until } from './servers.ts'
+import { type Race, type Racer, raceOf, skip } from './servers.ts'
 
 // Servers with four workers race more often: before a release.
 const rounds = Number(process.env.RACE_ROUNDS ?? (process.env.TEST_WORKERS === undefined ? 1 : 2))

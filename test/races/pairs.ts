@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
-import { type Race, until } from './servers.ts'
+import { until } from '../until.ts'
+import type { Race } from './servers.ts'
 
 const name = { type: 'string', filter: true } as const
 const to = (reference: string, onDelete: 'restrict' | 'cascade' | 'clear') =>

@@ -15,6 +15,7 @@ import { openKeys } from '../../packages/server/src/server/open-database.ts'
 import { type Answer, clientOf, type Send } from '../durability/client.ts'
 import { type ServerProcess, startServer } from '../durability/command.ts'
 import { emptyDatabase, whyNoDatabase } from '../postgres/database.ts'
+import { until } from '../until.ts'
 
 /** For the option `skip` of every race. */
 export const skip = whyNoDatabase ?? false
@@ -214,15 +215,6 @@ export function tally(values: Iterable<unknown>): Record<string, number> {
 
 /** The statuses of answers, counted. */
 export const statuses = (answers: readonly Answer[]) => tally(answers.map(({ status }) => status))
-
-/** Waits until something holds. A look is often a query or a request, so it does not look all the time. */
-export async function until<T>(look: () => Promise<T | undefined | false>, limit = 60_000): Promise<T> {
-  for (const end = performance.now() + limit; ; await sleep(25)) {
-    const found = await look()
-    if (found !== undefined && found !== false) return found
-    assert.ok(performance.now() < end, 'it did not come to be in time')
-  }
-}
 
 /** Waits up to so many milliseconds, or more (see `roundsUntil`). */
 export const moment = (most: number) => sleep(Math.random() * most * spread)

@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { atOnce, moment, type Racer, raceOf, roundsUntil, skip, statuses, until } from './servers.ts'
+import { until } from '../until.ts'
+import { atOnce, moment, type Racer, raceOf, roundsUntil, skip, statuses } from './servers.ts'
 
 const race = raceOf({
   name: 'depot',

@@ -61,7 +61,7 @@ async function freePort(): Promise<number> {
 }
 
 async function listening(port: number): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (let attempt = 0; attempt < 1_000; attempt++) {
     const socket = connect(port, '127.0.0.1')
     const answered = await once(socket, 'connect').then(
       () => true,

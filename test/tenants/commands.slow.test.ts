@@ -62,7 +62,7 @@ async function titles({ send }: TenantTrial, as: Parameters<TenantTrial['send']>
     const { status, json, text } = await send({ path: '/v1/books', as })
     if (status === 200) return json.data.map(({ title }: { title: string }) => title)
     // It is migrated first.
-    assert.ok(status === 503 && attempt < 100, text)
+    assert.ok(status === 503 && attempt < 1_000, text)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

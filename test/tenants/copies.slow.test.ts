@@ -13,6 +13,7 @@ import type { TrialDatabase } from '../engine.ts'
 import { purgeAt } from '../harness.ts'
 import { fastFolder } from '../postgres/account.ts'
 import { databaseFor, whyNoDatabase } from '../postgres/database.ts'
+import { until } from '../until.ts'
 import { createTenants, member, operator, type TenantTrial, tenantTrial } from './tenants.ts'
 
 const everybody = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone' } as const
@@ -88,7 +89,7 @@ async function ask({ send }: TenantTrial, sent: Parameters<TenantTrial['send']>[
     const { status, text, json } = await send(sent)
     if (status < 300) return json
     assert.ok(
-      json?.code === 'TENANT_MIGRATING' && attempt < 500,
+      json?.code === 'TENANT_MIGRATING' && attempt < 3_000,
       `${sent.method ?? ''} ${sent.path}: ${status} ${text}`,
     )
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -178,14 +179,6 @@ async function goOn(trial: TenantTrial, team: string): Promise<void> {
   await requireExact(trial, team)
 }
 
-async function until(what: string, condition: () => Promise<boolean> | boolean): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt++) {
-    if (await condition()) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  assert.fail(`never: ${what}`)
-}
-
 /** Ends the grace periods of records of a copy, and then that of the copy itself. */
 async function endGrace(trial: TenantTrial, team: string): Promise<void> {
   const as = member(team)
@@ -194,9 +187,9 @@ async function endGrace(trial: TenantTrial, team: string): Promise<void> {
   await trial.stop()
   const { database } = trial
   const later = await tenantTrial(declaration, { database, ahead: 1.5 * hour })
-  await until('the deleted invoice is removed', async () => {
+  await until(async () => {
     return (await ask(later, { path: `${path}?include_deleted=only`, as })).data.length === 0
-  })
+  }, 'the deleted invoice is removed')
   await requireExact(later, team)
   const { id } = (await ask(later, { path: `/v1/tenants?name=${team}`, as: operator })).data[0]
   await ask(later, { method: 'DELETE', path: `/v1/tenants/${id}`, as: operator })
@@ -267,7 +260,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       }
     }
     const writers = Promise.all([1, 2, 3].map(changing))
-    await until('there are some', () => made > 20)
+    await until(() => made > 20, 'there are some')
     const file = join(folder, `${engine}-moment.backup`)
     await run(trial, 'tenants', 'export', 'acme', file)
     isDone = true

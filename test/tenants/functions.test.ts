@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { EventContext } from 'resourced-contract/model/declared-functions'
 import { defineInterface, Type } from '../../packages/server/src/index.ts'
+import { until } from '../until.ts'
 import { createTenants, member, tenantTrial } from './tenants.ts'
 
 const access = { read: 'anyone', create: 'anyone' } as const
@@ -23,14 +24,6 @@ function declared(run: (context: EventContext) => unknown) {
   })
 }
 
-async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt++) {
-    if (await condition()) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  assert.fail(`never: ${what}`)
-}
-
 it('TEN-2: a function acts in the tenant of the change alone, and manages no tenants', async (t) => {
   const refusals: unknown[] = []
   const declaration = declared(async ({ record, client }) => {
@@ -45,7 +38,7 @@ it('TEN-2: a function acts in the tenant of the change alone, and manages no ten
   const copies = async (team: string) => (await current.send({ path: '/v1/copies', as: member(team) })).json.data
   for (const team of ['acme', 'globex']) {
     await current.send({ path: '/v1/notes', as: member(team), body: { text: `of ${team}` } })
-    await until('it is copied', async () => (await copies(team)).length > 0)
+    await until(async () => (await copies(team)).length > 0, 'it is copied')
   }
   for (const team of ['acme', 'globex']) {
     assert.deepEqual(
@@ -66,12 +59,12 @@ it('TEN-4: what a function had left to do is done after a restart, although nobo
   const before = await tenantTrial(declaration)
   await createTenants(before, 'acme')
   await before.send({ path: '/v1/notes', as: member('acme'), body: { text: 'one' } })
-  await until('it has failed', async () => before.seen.some(({ kind }) => kind === 'delivery'))
+  await until(async () => before.seen.some(({ kind }) => kind === 'delivery'), 'it has failed')
   await before.stop()
   isBroken = false
   const after = await tenantTrial(declaration, { database: before.database, ahead: 3_600_000 })
   t.after(after.close)
-  await until('it is done', async () => done.length > 0)
+  await until(async () => done.length > 0, 'it is done')
   assert.deepEqual(done, ['one'])
 })
 
@@ -86,9 +79,9 @@ it('TEN-4: a tenant whose delivery is repeated later sleeps until then', async (
   t.after(current.close)
   const [id] = await createTenants(current, 'acme')
   await current.send({ path: '/v1/notes', as: member('acme'), body: { text: 'one' } })
-  await until('it has failed', async () => failures === 1)
+  await until(async () => failures === 1, 'it has failed')
   current.clock.ahead += 24 * 3_600_000
-  await until('it is done', async () => done.length === 1)
+  await until(async () => done.length === 1, 'it is done')
   const wakesAt = async () => (await current.app.storage.tenants?.get(id as string))?.wakesAt ?? 0
-  await until('it sleeps', async () => (await wakesAt()) > Date.now() + current.clock.ahead)
+  await until(async () => (await wakesAt()) > Date.now() + current.clock.ahead, 'it sleeps')
 })

@@ -183,7 +183,7 @@ describe('TEN-2: nothing of a tenant reaches another', () => {
     let text = ''
     const end = () => {}
     body.open({ write: (piece) => (text += Buffer.from(piece)) !== '', end, abort: end })
-    for (let attempt = 0; !/^id: ?./m.test(text) && attempt < 500; attempt++) await sleep(10)
+    for (let attempt = 0; !/^id: ?./m.test(text) && attempt < 6_000; attempt++) await sleep(10)
     body.closed()
     const token = /^id: ?(.+)$/m.exec(text)?.[1] as string
     const from = async (as: isolation.Caller, position: string) => {

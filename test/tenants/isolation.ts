@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import type { InterfaceDeclaration, ResourceDeclaration } from 'resourced-contract/model/declaration'
 import { reference } from 'resourced-contract/model/type'
@@ -11,6 +10,7 @@ import { uuidv7 } from 'uuidv7'
 import { administer, backUpDatabase, restoreDatabase } from '../../packages/server/src/server/open-database.ts'
 import { movedTables } from '../../packages/server/src/storage/move/move.ts'
 import type { Received } from '../harness.ts'
+import { until } from '../until.ts'
 import { type member, outcomeOf, type TenantTrial } from './tenants.ts'
 
 const access: NonNullable<ResourceDeclaration['access']> = {
@@ -80,14 +80,6 @@ export async function fillTenant({ send }: TenantTrial, as: Caller): Promise<{ r
 
 const isTried = ({ attempts }: { readonly attempts: number }) => attempts > 0
 const isFinished = ({ finished_at }: { readonly finished_at: string | null }) => finished_at !== null
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 500; attempt++) {
-    if (await isSo()) return
-    await sleep(10)
-  }
-  assert.fail('it never happens')
-}
 
 /** Makes a tenant of a copy of another: everything in it has the same ids and revisions, but its secrets are new. */
 export async function copyTenant({ app, database }: TenantTrial, id: string, named: string): Promise<string> {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventContext } from 'resourced-contract/model/declared-functions'
 import { defineInterface, Type } from '../../packages/server/src/index.ts'
 import type { Maintenance, TenantStore } from '../../packages/server/src/storage/storage.ts'
+import { until } from '../until.ts'
 import { createTenants, member, operator, outcomeOf, type TenantTrial, tenantTrial } from './tenants.ts'
 
 const access = { read: 'anyone', create: 'anyone', update: 'anyone', delete: 'anyone' } as const
@@ -31,14 +32,6 @@ const text = { text: 'one' }
 
 const registryOf = ({ app }: TenantTrial) => app.storage.tenants as TenantStore
 
-async function until(what: string, condition: () => Promise<boolean> | boolean): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt++) {
-    if (await condition()) return
-    await sleep(50)
-  }
-  assert.fail(`never: ${what}`)
-}
-
 /** A tenant acme, which has a note, and globex. */
 async function begin(t: TestContext, declaration = declared()) {
   const trial = await tenantTrial(declaration)
@@ -50,10 +43,10 @@ async function begin(t: TestContext, declaration = declared()) {
 
 /** Waits until a server has seen the maintenance of acme begin, or end. */
 const noticed = (trial: TenantTrial, state: 'on' | 'off') =>
-  until(`maintenance is ${state}`, () => {
+  until(() => {
     const last = trial.seen.findLast(({ kind }) => kind === 'maintenance')
     return last?.kind === 'maintenance' && last.state === state
-  })
+  }, `maintenance is ${state}`)
 
 it('ERR-6: changes of a tenant under maintenance are 503, and its reads and other tenants are served', async (t) => {
   const { trial, acme, note } = await begin(t)
@@ -139,14 +132,14 @@ it('ERR-6: functions of a tenant under maintenance change nothing, and go on aft
   await registryOf(trial).beginMaintenance(acme, told)
   await noticed(trial, 'on')
   proceed.resolve()
-  await until('it is refused', () => refusals.length > 0)
+  await until(() => refusals.length > 0, 'it is refused')
   // The next attempt is due by then.
   trial.clock.ahead += 3_600_000
   await sleep(1_500)
   const copies = async () => (await trial.send({ path: '/v1/copies', as: member('acme') })).json.data
   assert.deepEqual([refusals, runs, await copies()], [['MAINTENANCE'], 1, []])
   await registryOf(trial).endMaintenance(acme)
-  await until('it is copied', async () => (await copies()).length === 1)
+  await until(async () => (await copies()).length === 1, 'it is copied')
 })
 
 it('ERR-6: a tenant under maintenance is closed when it is idle, and wakes after it', async (t) => {
@@ -160,7 +153,7 @@ it('ERR-6: a tenant under maintenance is closed when it is idle, and wakes after
   t.after(() => trial.close())
   const [acme = ''] = await createTenants(trial, 'acme')
   await trial.send({ path, as: member('acme'), body: text })
-  await until('it has failed', () => trial.seen.some(({ kind }) => kind === 'delivery'))
+  await until(() => trial.seen.some(({ kind }) => kind === 'delivery'), 'it has failed')
   await registryOf(trial).beginMaintenance(acme, told)
   await noticed(trial, 'on')
   isBroken = false
@@ -169,6 +162,6 @@ it('ERR-6: a tenant under maintenance is closed when it is idle, and wakes after
   await sleep(4_000)
   assert.deepEqual(done, [])
   await registryOf(trial).endMaintenance(acme)
-  await until('it is done', () => done.length > 0)
+  await until(() => done.length > 0, 'it is done')
   assert.deepEqual(done, ['one'])
 })

@@ -7,7 +7,7 @@ import { openHost } from '../../packages/server/src/server/open-database.ts'
 import type { TenantStore } from '../../packages/server/src/storage/storage.ts'
 import { bodyText } from '../body-text.ts'
 import { sqliteOnly } from '../engine.ts'
-import { until } from '../receiver.ts'
+import { until } from '../until.ts'
 import { createTenants, member, outcomeOf, type TenantTrial, tenantTrial } from './tenants.ts'
 
 const access = { read: 'anyone', create: 'anyone', delete: 'anyone' } as const
@@ -25,7 +25,7 @@ const hour = 3_600_000
 async function afterMigration({ send }: TenantTrial, as = acme) {
   for (let attempt = 0; ; attempt++) {
     const answer = await send({ path, as })
-    if (answer.status !== 503 || attempt === 200) return answer
+    if (answer.status !== 503 || attempt === 2_000) return answer
     assert.equal(answer.json.code, 'TENANT_MIGRATING')
     assert.equal(answer.headers['retry-after'], '1')
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -92,7 +92,7 @@ it('TEN-4: a tenant is opened when its old data is due for removal', async (t) =
   // Nobody asks for the tenant, and it was open when the server ended.
   const after = await tenantTrial(first, { database, ahead: 2 * hour })
   t.after(after.close)
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (let attempt = 0; attempt < 1_200; attempt++) {
     const purged = after.seen.some((seen) => seen.kind === 'job' && seen.task === 'purge')
     if (purged) return
     await new Promise((resolve) => setTimeout(resolve, 50))

@@ -4,6 +4,7 @@ import { it, type TestContext } from 'node:test'
 import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import type { HttpRequest, StreamBody } from '../../packages/server/src/http/message.ts'
 import type { CallerInput } from '../../packages/server/src/policy/own-credentials.ts'
+import { until } from '../until.ts'
 import { createTenants, member, operator, type TenantTrial, tenantTrial } from './tenants.ts'
 
 const declaration: InterfaceDeclaration = {
@@ -46,14 +47,6 @@ async function streamOf(t: TestContext, { app }: TenantTrial, as: CallerInput, l
   return stream
 }
 
-async function until(what: string, condition: () => boolean): Promise<void> {
-  for (let attempt = 0; attempt < 400; attempt++) {
-    if (condition()) return
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  assert.fail(`never: ${what}`)
-}
-
 it('TEN-2: a stream has the events of its tenant alone, and counts for its caller there', async (t) => {
   const current = await tenantTrial(declaration)
   t.after(current.close)
@@ -62,7 +55,7 @@ it('TEN-2: a stream has the events of its tenant alone, and counts for its calle
   for (const team of ['acme', 'globex']) {
     await current.send({ path, as: member(team), body: { text: `of ${team}` } })
   }
-  await until('both have their event', () => acme.text.includes('of acme') && globex.text.includes('of globex'))
+  await until(() => acme.text.includes('of acme') && globex.text.includes('of globex'), 'both have their event')
   assert.ok(!acme.text.includes('globex') && !globex.text.includes('acme'))
   // The most of one caller are two.
   assert.equal((await streamOf(t, current, member('acme'))).status, 200)
@@ -75,7 +68,7 @@ it('TEN-2: a position of another tenant is 400', async (t) => {
   t.after(current.close)
   await createTenants(current, 'acme', 'globex')
   const acme = await streamOf(t, current, member('acme'))
-  await until('it begins', () => /^id: /m.test(acme.text))
+  await until(() => /^id: /m.test(acme.text), 'it begins')
   const [, position] = /^id: (.+)$/m.exec(acme.text) ?? []
   assert.equal((await streamOf(t, current, member('acme'), position)).status, 200)
   assert.equal((await streamOf(t, current, member('globex'), position)).status, 400)
@@ -87,7 +80,7 @@ it('TEN-3: the streams of a deleted tenant end', async (t) => {
   const [id] = await createTenants(current, 'acme', 'globex')
   const [acme, globex] = [await streamOf(t, current, member('acme')), await streamOf(t, current, member('globex'))]
   await current.send({ method: 'DELETE', path: `/v1/tenants/${id}`, as: operator })
-  await until('it ends', () => acme.isEnded)
+  await until(() => acme.isEnded, 'it ends')
   assert.ok(!globex.isEnded)
 })
 
@@ -97,5 +90,5 @@ it('TEN-1: a stream of a tenant that is not there yet ends with its first change
   const stream = await streamOf(t, current, member('acme'))
   assert.equal(stream.status, 200)
   await current.send({ path, as: member('acme'), body: { text: 'one' } })
-  await until('it ends', () => stream.isEnded)
+  await until(() => stream.isEnded, 'it ends')
 })

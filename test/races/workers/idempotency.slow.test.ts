@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, isConnectionLost } from '../../durability/client.ts'
-import { atOnce, moment, type Racer, raceOf, skip, tally, until } from '../servers.ts'
+import { until } from '../../until.ts'
+import { atOnce, moment, type Racer, raceOf, skip, tally } from '../servers.ts'
 
 const fields = { name: { type: 'string', filter: true } } as const
 

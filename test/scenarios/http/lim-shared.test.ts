@@ -7,6 +7,7 @@ import type { RateOptions } from '../../../packages/server/src/server/rates/rate
 import { studio } from '../../declarations.ts'
 import { type Received, type Trial, trialFor } from '../../harness.ts'
 import { redisFor, whyNoRedis } from '../../redis/server.ts'
+import { until } from '../../until.ts'
 
 /** A scenario that needs a Redis. */
 function onRedis(title: string, scenario: (context: TestContext) => Promise<void>): void {
@@ -26,11 +27,6 @@ const passed = (answers: readonly Received[], status = 200) => answers.filter((e
 
 /** What was said of Redis so far. */
 const said = ({ seen }: Trial) => seen.flatMap((each) => (each.kind === 'redis' ? [each.state] : []))
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let attempt = 0; attempt < 200 && !holds(); attempt++) await sleep(50)
-  assert.ok(holds())
-}
 
 onRedis('LIM-1: of 500 requests at once to two servers exactly so many pass together as may', async (context) => {
   const { url } = await redisFor(context)

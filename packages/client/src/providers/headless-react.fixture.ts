@@ -47,10 +47,10 @@ export function render(context: TestContext, element: ReactNode): () => void {
 
 /** Waits until a value is there, as an effect or a response sets it. */
 export async function until<Value>(value: () => Value | undefined | false, what: string): Promise<Value> {
-  for (let attempt = 0; attempt < 500; attempt++) {
+  for (let attempt = 0; attempt < 3_000; attempt++) {
     const found = value()
     if (found !== undefined && found !== false) return found
     await sleep(10)
   }
-  throw new Error(`After five seconds: ${what}.`)
+  throw new Error(`After half a minute: ${what}.`)
 }

@@ -2,15 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { uuidv7 } from 'uuidv7'
+import { until } from '../../../../test/until.ts'
 import { failure, openBench, success, unwanted } from './worker.fixture.ts'
 
 const hour = 3_600_000
-
-/** Waits until something holds, at most ten seconds. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 10_000; performance.now() < end; await sleep(10)) if (await holds()) return
-  assert.fail('It did not come to hold within ten seconds.')
-}
 
 test('each event becomes one delivery, and a consumer gets those that follow its beginning (EVT-9)', async (t) => {
   const bench = await openBench(t)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../../../../test/until.ts'
 import { Admission, type OverloadLimits, Queue } from './admission.ts'
 
 const spend = (milliseconds: number) => {
@@ -52,12 +53,6 @@ function serverOf(cost: number, limits: Partial<OverloadLimits> = {}, answersIts
 }
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
-
-async function until(holds: () => boolean): Promise<void> {
-  for (const started = performance.now(); !holds(); await sleep(1)) {
-    assert.ok(performance.now() - started < 10_000, 'it never came')
-  }
-}
 
 test('LIM-4: without waiting requests, a request is started at once', () => {
   const { admission, begun } = serverOf(0)

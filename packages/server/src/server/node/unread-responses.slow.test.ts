@@ -7,10 +7,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { defineInterface } from 'resourced-contract/model/inference/define-interface'
 import { Type } from 'typebox'
 import { type Trial, trial } from '../../../../../test/harness.ts'
+import { until } from '../../../../../test/until.ts'
 import { type Download, download, takeSteadily } from '../../../../../test/wire/download.ts'
 import { transports } from '../../../../../test/wire/transports.ts'
 import { localCertificate } from './certificates.ts'
@@ -77,14 +77,6 @@ async function serve(
     return status
   }
   return { ask, statusOf, answersTo }
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const started = performance.now()
-  while (!(await holds())) {
-    assert.ok(performance.now() - started < 20_000, 'it never came to be')
-    await sleep(50)
-  }
 }
 
 for (const transport of transports) {
