@@ -127,6 +127,7 @@ it('BLK-4: what is no operation is refused before any is run, with all places', 
     places(refused),
     foreign.map((_, index) => `OPERATION_NOT_ALLOWED /operations/${index + 1}`),
   )
+  assert.match(refused.json.errors[0].message, /^GET "\/boxes\/.+ PUT, PATCH and DELETE \/COLLECTION\/ID, /)
   const wrong: [body: unknown, errors: string[]][] = [
     [[], ['INVALID_TYPE ']],
     [{}, ['REQUIRED /operations']],

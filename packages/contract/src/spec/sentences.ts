@@ -91,8 +91,8 @@ export const sentences = {
   },
   OPERATION_NOT_ALLOWED: {
     operation:
-      '{method} {path:short} cannot be an operation. There are POST and PATCH /{collection}, PUT, PATCH and DELETE ' +
-      '/{collection}/{id}, and POST /{collection}/{id}/restore; paths have no version and no query.',
+      '{method} {path:short} cannot be an operation. There are POST and PATCH /COLLECTION, PUT, PATCH and DELETE ' +
+      '/COLLECTION/ID, and POST /COLLECTION/ID/COLLECTION or /restore; paths have no version and no query.',
   },
   TRANSACTION_TOO_LARGE: {
     tooManyTouched: 'All operations together may change {limit:number} records, cascades included.',
