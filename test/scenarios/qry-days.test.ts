@@ -212,7 +212,8 @@ describe('days in filters', () => {
     for (const name of ['Berlin', '%2B02:00', '', 'Europe/Berlin%20']) {
       assert.deepEqual(await errors(`at=2026-03-29&timezone=${name}`), [['INVALID_VALUE timezone', zone]], name)
     }
-    const alone = 'timezone goes with a day in a filter of a date-time, such as created_at=2026-11-28.'
+    const alone =
+      'timezone goes with a day in a filter, such as created_at=2026-11-28, or with a group of date-times in a summary.'
     for (const query of [berlin, `${berlin}&at=2026-03-29T00:00:00Z`, `${berlin}&at[null]=true`]) {
       assert.deepEqual(await errors(query), [['UNKNOWN_PARAMETER timezone', alone]], query)
     }

@@ -186,6 +186,11 @@ describe('related records', () => {
     )
   })
 
+  it('QRY-8: a refusal of a parameter of a single record says that it takes include', async () => {
+    const { status, json } = await current.send({ path: `/v2/authors/${made['Ursula'].id}?expand=books` })
+    assert.deepEqual([status, json.detail], [400, 'This address takes only fields and include with this method.'])
+  })
+
   it('REL-2: of two paths to a record with different fields it has the fields of both', async () => {
     const { json } = await ok(
       'books?include=author,responsible.edited&fields[author]=name&fields[responsible.edited]=title,kind',

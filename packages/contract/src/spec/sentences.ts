@@ -208,15 +208,15 @@ export const sentences = {
     includeOption: 'is no parameter of a path; include[{name}] takes {known:or}',
     onlyToMany: 'goes with a relation to many records, and {name} leads to one',
     noParameters: 'This address takes no parameters with this method.',
-    uniqueParameter: 'This address takes the value of one unique field with this method, and nothing else: {known:or}.',
+    uniqueParameter:
+      'A record takes the value of one unique field here, and nothing else: {known:or}. An array takes key.',
     onlyParameters: 'This address takes only {only} with this method.',
     includedInPast: 'does not go with Accept-Datetime: related records are read as they are now',
     streamParameters: 'A stream takes only filters as parameters. Last-Event-ID says where it begins.',
-    unknownFilter:
-      '{name:json} is no parameter of {resource}. Filters are {known}; others are q, sort, fields and those of pages.',
+    unknownFilter: '{name:json} is no parameter here. {resource} takes {others:and}, and the filters {known}.',
     unsearchable: '{resource} has no field to search with q.',
     listOnly: 'goes with lists only, not with a summary',
-    zoneAlone: 'goes with a day in a filter of a date-time, such as created_at=2026-11-28',
+    zoneAlone: 'goes with a day in a filter, such as created_at=2026-11-28, or with a group of date-times in a summary',
   },
   INVALID_OPERATOR: {
     operator: 'has an operator that {name} does not have; it takes {known}',

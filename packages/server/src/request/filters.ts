@@ -51,11 +51,20 @@ interface Filters {
  *
  * @param condition as the request has it; `undefined`: it has none
  * @param isZoned whether `timezone` is there for something else
+ * @param others what the request takes besides filters
  */
 export function readFilters(
   from: Source,
   parameters: readonly Parameter[],
-  { condition, isZoned = false }: { readonly condition: GivenCondition | undefined; readonly isZoned?: boolean },
+  {
+    condition,
+    isZoned = false,
+    others = ['where'],
+  }: {
+    readonly condition: GivenCondition | undefined
+    readonly isZoned?: boolean
+    readonly others?: readonly string[]
+  },
   issues: Issue[],
 ): Filters {
   const read = condition && readWhere(from, condition, issues)
@@ -75,7 +84,7 @@ export function readFilters(
   const where = read && { condition: read.condition, zone, text: conditionText(read.condition, asked.zoneName) }
   const whole = newBranch()
   if (areFewFilters(filters, read?.weight, issues)) {
-    for (const [name, values] of filters) readFilter(from, whole, { name, values, zone }, issues)
+    for (const [name, values] of filters) readFilter(from, whole, { name, values, zone, others }, issues)
   }
   return { filter: inOrder(whole.terms), related: relatedBy(whole), where }
 }
@@ -198,9 +207,10 @@ interface GivenFilter {
   readonly values: readonly string[]
   /** Of days. */
   readonly zone: TimeZone
+  readonly others: readonly string[]
 }
 
-function readFilter(from: Source, whole: Branch, { name, values, zone }: GivenFilter, issues: Issue[]): void {
+function readFilter(from: Source, whole: Branch, { name, values, zone, others }: GivenFilter, issues: Issue[]): void {
   if (name === 'after' && from.resource.order === 'by-position') {
     whole.terms.push(readAfter(values, issues))
     return
@@ -210,7 +220,7 @@ function readFilter(from: Source, whole: Branch, { name, values, zone }: GivenFi
   if (subject === undefined) {
     const before = relations.map((relation) => `${relation.name}.`).join('')
     const known = resource.filterables.map((each) => `${before}${each.name}`)
-    issues.push(issue('unknownFilter', { parameter: name, name, resource: from.resource.name, known }))
+    issues.push(issue('unknownFilter', { parameter: name, name, resource: from.resource.name, others, known }))
     return
   }
   const branch = relations.reduce((above, relation) => {

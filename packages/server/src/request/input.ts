@@ -270,7 +270,7 @@ function readRecordQuery(
     issues,
   )
   const others = parameters.filter((each) => !isOfInclude(each.name) && !isOfBin(each))
-  const fields = answeredFields(resource, readOnly('fields', others, issues), issues)
+  const fields = answeredFields(resource, readOnly('fields', others, issues, 'fields and include'), issues)
   const included = parameters.filter(({ name }) => isOfInclude(name))
   // Related records are as they are now.
   if (at !== undefined) issues.push(...included.map(({ name }) => issue('includedInPast', { parameter: name })))
@@ -320,11 +320,20 @@ function readOnlyBoolean(only: string, parameters: readonly Parameter[]): boolea
   return value
 }
 
-/** Reads the one parameter that an address takes. */
-function readOnly(only: string, parameters: readonly Parameter[], issues: Issue[]): string | undefined {
+/**
+ * Reads the one parameter that an address takes.
+ *
+ * @param known what the address takes in all
+ */
+function readOnly(
+  only: string,
+  parameters: readonly Parameter[],
+  issues: Issue[],
+  known: string = only,
+): string | undefined {
   let text: string | undefined
   for (const { name, value } of parameters) {
-    if (name !== only) issues.push(issue('onlyParameters', { parameter: name, only }))
+    if (name !== only) issues.push(issue('onlyParameters', { parameter: name, only: known }))
     else if (text !== undefined) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
     else text = value
   }

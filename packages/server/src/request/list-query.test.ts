@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completeCatalog } from 'resourced-contract/model/catalog'
-import { Fault } from 'resourced-contract/spec/faults'
-import { KnownQueries } from './list-query.ts'
+import { Fault, sentenceOf } from 'resourced-contract/spec/faults'
+import { KnownQueries, readListQuery, readMatchFilter } from './list-query.ts'
+import { readSummaryQuery } from './summary-query.ts'
 
 const catalog = completeCatalog({
   name: 'x',
@@ -57,3 +58,26 @@ test('a refused query string is refused again', () => {
     )
   }
 })
+
+const unknown = [{ name: 'includes', value: 'x' }]
+const filters = 'the filters id, status, created_at, updated_at.'
+const readings: readonly [what: string, read: () => unknown, takes: string][] = [
+  ['list', () => readListQuery(tasks, unknown, catalog), 'sort, fields, include, include_deleted and page parameters'],
+  [
+    'summary',
+    () => readSummaryQuery(tasks, unknown, catalog),
+    'sort, group, sum, avg, min, max, timezone and page parameters',
+  ],
+  ['deletion by filter', () => readMatchFilter(tasks, unknown, catalog, 'deleted'), ''],
+]
+
+for (const [what, read, takes] of readings) {
+  test(`an unknown parameter of a ${what} is refused with those that it takes`, () => {
+    assert.throws(read, ({ details }: Fault) => {
+      const others = ['where', takes].filter(Boolean).join(', ')
+      const [issue] = details.errors ?? []
+      assert.equal(issue && sentenceOf(issue), `"includes" is no parameter here. tasks takes ${others}, and ${filters}`)
+      return true
+    })
+  })
+}

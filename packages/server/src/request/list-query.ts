@@ -107,12 +107,16 @@ export class KnownQueries {
 // If the query string carries versions, `version` was removed before, so a remaining one is unknown.
 const controls: ReadonlySet<string> = new Set(controlParameters.filter((name) => name !== 'version'))
 
+/** What a list takes besides filters and page parameters. */
+const listParameters = ['where', 'q', 'sort', 'fields', 'include', 'include_deleted']
+
 /**
  * Reads the parameters of a collection. One response names everything that is wrong (QRY-8).
  *
  * @param catalog of the client's version
  * @param issues the mistakes found before
- * @param beside the condition in the body of a QUERY, and whether `timezone` is there for something else than days
+ * @param beside the condition in the body of a QUERY, whether `timezone` is there for something else than days, and
+ *   what a summary takes besides filters
  * @throws Fault INVALID_QUERY with one error for each mistake
  */
 export function readListQuery(
@@ -120,7 +124,11 @@ export function readListQuery(
   parameters: readonly Parameter[],
   catalog: IncludeCatalog,
   issues: Issue[] = [],
-  beside: { readonly member?: GivenCondition | undefined; readonly isZoned?: boolean } = {},
+  beside: {
+    readonly member?: GivenCondition | undefined
+    readonly isZoned?: boolean
+    readonly others?: readonly string[]
+  } = {},
 ): ListQuery {
   const single = new Map<string, string>()
   const included: Parameter[] = []
@@ -133,8 +141,11 @@ export function readListQuery(
     else if (single.has(name)) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
     else single.set(name, value)
   }
-  const { member: condition = textOf(single.get('where')), isZoned = false } = beside
-  const { filter, related, where } = readFilters({ resource, catalog }, filters, { condition, isZoned }, issues)
+  const { member: condition = textOf(single.get('where')), isZoned = false, others: named = listParameters } = beside
+  const isSearched = resource.fields.some((field) => field.search)
+  const known = [...named.filter((name) => name !== 'q' || isSearched), 'page parameters']
+  const given = { condition, isZoned, others: known }
+  const { filter, related, where } = readFilters({ resource, catalog }, filters, given, issues)
   const includeDeleted = readIncludeDeleted(single.get('include_deleted'), issues)
   const order = single.get('sort')
   const isSorted = order !== undefined && isShortList('sort', order, issues)
@@ -145,8 +156,7 @@ export function readListQuery(
   const sort = isSorted ? readSort({ resource, catalog }, listed(order, { parameter: 'sort' }), issues, others) : []
   const fields = answeredFields(resource, single.get('fields'), issues)
   const q = single.get('q')?.trim()
-  if (q && !resource.fields.some((field) => field.search))
-    issues.push(issue('unsearchable', { parameter: 'q', resource: resource.name }))
+  if (q && !isSearched) issues.push(issue('unsearchable', { parameter: 'q', resource: resource.name }))
   // Without any word to look for, punctuation alone finds nothing; blank text is no search.
   const search = q ? readWords(q, issues) : undefined
   if (!q && sort.some(({ field }) => field === relevance.field))

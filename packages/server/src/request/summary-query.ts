@@ -71,7 +71,8 @@ export function readSummaryQuery(
   const isByGroups = order.every(({ by }) => typeof by === 'object' && 'group' in by)
   if (!isByGroups && rest.some(({ name }) => name === 'cursor'))
     issues.push(issue('unorderedCursor', { parameter: 'cursor' }))
-  const list = readListQuery(resource, rest, catalog, issues, { member, isZoned })
+  const others = ['where', 'q', ...summaryLists, zoneParameter]
+  const list = readListQuery(resource, rest, catalog, issues, { member, isZoned, others })
   const named = isZoned ? rest.find(({ name }) => name === zoneParameter) : undefined
   const zone = named?.value ?? 'UTC'
   const { page } = list
