@@ -328,5 +328,7 @@ export async function main(): Promise<void> {
   // Lists of processes show arguments to everyone on the machine.
   const title = withoutSecrets(given)
   if (title !== given.join(' ')) process.title = `resourced ${title}`
-  await program.parseAsync()
+  // Commander's own help command reads one word.
+  const isNested = given[0] === 'help' && given.length > 2
+  await program.parseAsync(isNested ? [...given.slice(1), '--help'] : given, { from: 'user' })
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -61,6 +61,13 @@ test('without a terminal, a line is written every three seconds', () => {
 })
 
 const example = (name: string) => fileURLToPath(new URL(`../../../../examples/${name}/resources.yaml`, import.meta.url))
+
+test('help shows the help of a command below another one', () => {
+  const printed = (...given: string[]) =>
+    spawnSync(process.execPath, [commandFile, ...given], { encoding: 'utf8' }).stdout
+  assert.match(printed('help', 'keys', 'create'), /^Usage: resourced keys create /)
+  assert.match(printed('help', 'keys'), /^Usage: resourced keys \[options\] \[command\]/)
+})
 
 for (const given of [
   ['openapi', example('atlas')],
