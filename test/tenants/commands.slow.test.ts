@@ -1,7 +1,7 @@
 /** TEN-3, TEN-4: the commands of tenants, run as processes while a server serves. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -166,13 +166,21 @@ test('DEL-7: one confirmation of the clock is for the databases of tenants too',
   await host.close()
 })
 
+test('TEN-3: a file that is no backup makes no tenant', () => {
+  refused(['tenants', 'import', 'mistaken', 'resources.json'], /not a backup/)
+  refused(['tenants', 'import', 'mistaken', 'none.backup'], /no file/)
+  assert.doesNotMatch(made('tenants', 'list'), /mistaken/)
+})
+
 test('TEN-3: an import that was interrupted is served to nobody, and begins anew', async () => {
+  const backup = join(folder, 'acme.backup')
+  const bytes = readFileSync(backup)
   const damaged = join(folder, 'damaged.backup')
-  writeFileSync(damaged, 'no backup')
+  writeFileSync(damaged, bytes.fill(1, 100_000, 100_009))
   assert.equal(run(['tenants', 'import', 'later', damaged]).status, 1)
   const trial = await tenantTrial(declarationOf(), { database })
   assert.equal((await trial.send({ path: '/v1/books', as: member('later') })).json.code, 'UNKNOWN_TENANT')
-  assert.equal(run(['tenants', 'import', 'later', join(folder, 'acme.backup')]).status, 0)
+  assert.equal(run(['tenants', 'import', 'later', backup]).status, 0)
   // A snapshot lasts for a turn of the event loop.
   await new Promise(setImmediate)
   assert.deepEqual(await titles(trial, member('later')), ['One', 'Two'])

@@ -10,7 +10,14 @@ import { isTenantName, longestTenantName, operatorsOf } from 'resourced-contract
 import { withoutCredentials } from 'resourced-contract/model/text'
 import { ConfigurationError, UsageError } from 'resourced-contract/spec/configuration-error'
 import { uuidv7 } from 'uuidv7'
-import { administer, backUpDatabase, type DatabaseOptions, openKeys, restoreDatabase } from '../server/open-database.ts'
+import {
+  administer,
+  backUpDatabase,
+  checkBackup,
+  type DatabaseOptions,
+  openKeys,
+  restoreDatabase,
+} from '../server/open-database.ts'
 import type { LongWork, OpenKeys } from '../storage/administration/administration.ts'
 import { formatSteps, MigrationRefused } from '../storage/migration/migration-step.ts'
 import type { ListedTenant, TenantEntry, TenantStore } from '../storage/storage.ts'
@@ -103,6 +110,8 @@ async function listUsed({ host, registry }: Operators): Promise<readonly ListedT
  */
 export async function importTenant(name: string, file: string, options: DeclaredOptions): Promise<void> {
   await runVisibly(`The tenant ${JSON.stringify(name)} is not served; repeat the command.`, async (work) => {
+    // The wrong file makes no tenant.
+    await checkBackup(file, work)
     const { records, id, taken } = await withOperatorsOf(options, (operators) =>
       fill(operators, name, { file, work: { ...work, renewsSecrets: true } }),
     )

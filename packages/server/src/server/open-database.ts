@@ -221,6 +221,16 @@ export async function backUpDatabase(
 }
 
 /**
+ * Checks what can be checked of a backup without reading it whole.
+ *
+ * @throws StorageFault if the file is not a backup, or its end is missing
+ */
+export async function checkBackup(file: string, options: BackupOptions): Promise<void> {
+  const { openBackup } = await import('../storage/sqlite/backup.ts')
+  await openBackup(file, options)
+}
+
+/**
  * Restores a backup into an empty database. If that fails or the process is killed, the database stays empty.
  *
  * @throws StorageFault if the file is not a complete backup, or the database is not empty
