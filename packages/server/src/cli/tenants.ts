@@ -38,7 +38,7 @@ export async function printTenants(options: DatabaseOptions & { readonly json?: 
   const [tenants, maintenance] = await withOperators(options, ({ registry }) =>
     Promise.all([registry.list(), registry.maintenance()]),
   )
-  const shown = tenants.map(({ schemaHash: _, ...tenant }) => ({
+  const shown = tenants.map(({ schemaHash: _hash, wakesAt: _time, ...tenant }) => ({
     ...tenant,
     maintenance: maintenance.get(tenant.id) ?? null,
   }))
