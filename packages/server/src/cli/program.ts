@@ -21,7 +21,7 @@ export const program = new Command('resourced')
   .helpOption('-h, --help', 'Show help')
   // After a command, --version belongs to the command.
   .enablePositionalOptions()
-  .showHelpAfterError('(resourced --help lists all commands and options)')
+  .showHelpAfterError('(resourced help lists all commands, and resourced help COMMAND the options of one)')
   // Exit code 1 means that a command failed, or is its verdict. All commands below inherit this.
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : wrongUse))
   // Commander repeats unknown arguments, which may contain a password.
