@@ -302,6 +302,12 @@ test('PUT of a collection has the conditions that choose between creation and re
   for (const name of ['ApiIfNoneMatch', 'ApiIfMatch']) assert.ok(names.includes(name))
 })
 
+test('BLK-2, BLK-3: a change by filter without a body changes, and its operation takes an array too', () => {
+  const { patch } = documentOf({ notes: { fields: {}, updates: { byFilter: true } } }).paths['/notes']
+  assert.equal(patch.responses['204'].$ref, '#/components/responses/ApiChanged')
+  assert.match(patch.description, /an array changes the records/)
+})
+
 test('the codes of business rules are conflicts; those of functions can be any', () => {
   const conflict = (rule: NonNullable<ResourceDeclaration['rules']>[number]): Any =>
     codesAt(documentOf({ notes: { fields: {}, rules: [rule] } }), '/notes', 'post', 409)

@@ -169,13 +169,14 @@ function matchingUpdate(resource: Resource, parts: OperationParts): Json {
       summary: `Change the ${resource.name} that match`,
       description:
         'All of them or none. At least one filter is required. With `Prefer: max-affected=n`, nothing is changed if ' +
-        'more records match; with n = 0 the error has the number of matches.',
+        'more records match; with n = 0 the error has the number of matches. Without a filter, an array changes the ' +
+        'records whose ids it has.',
       parameters: matchParameters(resource, parts),
       requestBody: body(mergeTypes, refTo('schemas', `${one}Patch`)),
       ...responses('update-matching', resource, parts, false, {
         200: answer('The number of records that match.', [], object({ updated_count: count }, ['updated_count'])),
         202: accepted,
-        204: deleted,
+        204: refTo('responses', 'ApiChanged'),
       }),
       ...manyAnswer(parts.names),
     },
