@@ -77,6 +77,8 @@ it('BLK-2: a clash inside the request is reported at both records, with all othe
     [[{ id: a, slot: 7 }, { id: b, slot: 7 }], 409, ['DUPLICATE_VALUE /0/slot', 'DUPLICATE_VALUE /1/slot']],
     [[{ id: a, slot: 2 }, { id: c, title: 'C' }], 409, ['DUPLICATE_VALUE /0/slot', 'DUPLICATE_VALUE /1/slot']],
     [[{ id: a, slot: 9 }, { id: b, title: 'B' }], 409, ['DUPLICATE_VALUE /0/slot']],
+    [[{ id: a, slot: 9 }, { id: b, slot: 0 }], 409, ['DUPLICATE_VALUE /0/slot']],
+    [[{ id: a, slot: 7 }, { id: b, slot: 0 }, { id: c, slot: 7 }], 409, ['DUPLICATE_VALUE /0/slot', 'DUPLICATE_VALUE /2/slot']],
     [[{ id: a, title: '' }, { id: b, count: 'x' }, { id: c, nothing: 1 }], 400, ['INVALID_TYPE /1/count', 'TOO_SHORT /0/title', 'UNKNOWN_FIELD /2/nothing']],
     [[{ id: a, title: '' }, { id: nowhere, title: 'x' }, { id: 'text' }], 404, ['NOT_FOUND /1/id', 'NOT_FOUND /2/id']],
     [[{ id: a }, { title: 'x' }, { id: a }, { id: 1 }, 'x'], 400, ['INVALID_TYPE /3/id', 'INVALID_TYPE /4', 'INVALID_VALUE /2/id', 'REQUIRED /1/id']],

@@ -90,7 +90,7 @@ function* writeBatch(context: SqlContext, { items, first, moves }: Batch, how: W
       'outcome' in item
         ? item.outcome
         : yield* writeItem(context, item, { index, proposal, expected, uniques, words, moves, areOne: how.areOne })
-    uniques.pass(index)
+    if (outcome === undefined || proposal.kind !== 'proposal') uniques.pass(index)
     goesOn = how.goesOn(first + index, outcome)
     if (!goesOn) break
   }
@@ -285,7 +285,7 @@ class UniqueValues {
     })
   }
 
-  /** Notes that a record has had its turn. */
+  /** Notes that a record has its values. Of one that is refused, the values that it would give up can be taken. */
   pass(index: number): void {
     this.#pending.delete(this.#ids[index])
   }
