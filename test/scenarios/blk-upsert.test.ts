@@ -75,9 +75,12 @@ it('BLK-2: conditions choose between creation and replacement', async (context) 
   const onlyNew = { headers: { 'if-none-match': '*' } }
   const missing = await current.send(put('items?sku=ABC', { title: 'x' }, { headers: { 'if-match': '*' } }))
   assert.deepEqual([missing.status, places(missing)], [412, ['PRECONDITION_FAILED If-Match']])
+  assert.match(missing.json.detail, /there is no such record/)
   const first = await current.send(put('items?sku=ABC', { title: 'x' }, onlyNew))
   assert.equal(first.status, 201, first.text)
-  assert.equal((await current.send(put('items?sku=ABC', { title: 'y' }, onlyNew))).status, 412)
+  const there = await current.send(put('items?sku=ABC', { title: 'y' }, onlyNew))
+  assert.equal(there.status, 412)
+  assert.match(there.json.detail, /^If-None-Match does not hold: there is such a record already/)
   const match = { headers: { 'if-match': first.headers['etag'] ?? '' } }
   assert.equal((await current.send(put('items?sku=ABC', { title: 'z' }, match))).status, 200)
   assert.equal((await current.send(put('items?sku=ABC', { title: 'z' }, match))).status, 412)

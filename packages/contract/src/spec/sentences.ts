@@ -252,6 +252,8 @@ export const sentences = {
   },
   PRECONDITION_FAILED: {
     failedCondition: 'does not hold: the record was changed meanwhile. Read it again, then decide',
+    present: 'does not hold: there is such a record already. To change it, leave the header out',
+    absentOrChanged: 'does not hold: there is no such record, or it was changed meanwhile. Read it again, then decide',
   },
   UNKNOWN_PREFERENCE: {
     unknownPreference: 'This address does not understand the preference {name}.',

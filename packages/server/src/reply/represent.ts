@@ -185,8 +185,12 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
         throw fault('PRECONDITION_REQUIRED', { detail })
       }
       throw fault('PRECONDITION_REQUIRED', { detail: 'Read the record, and send its ETag in If-Match.' })
-    case 'stale':
-      throw fault('PRECONDITION_FAILED', { errors: [issue('failedCondition', { header: outcome.header })] })
+    case 'stale': {
+      const { header } = outcome
+      const isUpsert = plan.kind === 'write-many'
+      const reason = header === 'If-None-Match' ? 'present' : isUpsert ? 'absentOrChanged' : 'failedCondition'
+      throw fault('PRECONDITION_FAILED', { errors: [issue(reason, { header })] })
+    }
     case 'invalid':
       throw fault('VALIDATION_FAILED', { errors: named(outcome.issues) })
     case 'conflict':
