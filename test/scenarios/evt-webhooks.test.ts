@@ -99,6 +99,8 @@ describe('a webhook as a record', () => {
     assert.deepEqual(await wrong({ url, filter: { tasks: { secret: 'x' }, drafts: {} } }), [
       ...['UNKNOWN_FIELD /filter/tasks/secret', 'UNKNOWN_FIELD /filter/drafts'],
     ])
+    const flat = await trial.send({ path: '/v1/webhooks', body: { url, collections: ['tasks'], filter: { a: 1 } } })
+    assert.match(flat.json.detail, /^filter\/a is no collection of the webhook; .+, here tasks\.$/)
     assert.deepEqual(await wrong({ url, subject: 'ann', version: 'v2', roles: [], secret: 'x' }), [
       ...['UNKNOWN_FIELD /secret', 'READ_ONLY /version', 'READ_ONLY /subject', 'READ_ONLY /roles'],
     ])

@@ -158,7 +158,7 @@ export const sentences = {
     additionalProperties: 'is not a known key{known:known}',
     unknownField: 'is not a field of {resource}',
     unsettable: 'cannot be set here. {names:suggestion}',
-    unchosen: 'is none of the collections that need a condition: {known:or}',
+    unchosen: 'is no collection of the webhook; a condition stands below the name of its collection, here {known:or}',
     unsortable: '{resource} cannot be sorted by {name:json}; sort takes {known}.',
     ungroupable: '{resource} cannot be grouped by {name:json}; group takes {known:or}.',
     noFigure: '{resource} has no {kind} of {name:json}; {kind} takes {known:or}.',
