@@ -218,6 +218,7 @@ export const sentences = {
     listOnly: 'goes with lists only, not with a summary',
     zoneAlone: 'goes with a day in a filter, such as created_at=2026-11-28, or with a group of date-times in a summary',
   },
+  DUPLICATE_PARAMETER: { repeatedParameter: 'may be given once; commas separate several values where it takes them' },
   INVALID_OPERATOR: {
     operator: 'has an operator that {name} does not have; it takes {known}',
     needsOperator: 'needs an operator, because {name} is an array: {known}',

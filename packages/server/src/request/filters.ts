@@ -120,7 +120,7 @@ function zoneOfDays(
   const filters = parameters.filter((each) => !named.includes(each))
   const zone = timeZone(first.value)
   if (!hasDay) issues.push(issue('zoneAlone', { parameter: zoneParameter }))
-  else if (others.length > 0) issues.push(issue('DUPLICATE_PARAMETER', { parameter: zoneParameter }))
+  else if (others.length > 0) issues.push(issue('repeatedParameter', { parameter: zoneParameter }))
   else if (zone === undefined) issues.push(issue('value', { parameter: zoneParameter, wanted: 'zone' }))
   return { zone: zone ?? utc, zoneName: first.value, filters }
 }
@@ -317,7 +317,7 @@ function readComparison(
 
 /** Reads the event after which a list begins (EVT-2). */
 function readAfter([id = '', ...others]: readonly string[], issues: Issue[]): Predicate {
-  if (others.length > 0) issues.push(issue('DUPLICATE_PARAMETER', { parameter: 'after' }))
+  if (others.length > 0) issues.push(issue('repeatedParameter', { parameter: 'after' }))
   else if (!isRecordId(id)) invalid('after', 'event', issues)
   return { kind: 'compare', field: 'id', operator: 'gt', value: id }
 }

@@ -76,7 +76,7 @@ export function readInclude(
   const given = new Map<string, Parameter>()
   for (const parameter of parameters) {
     const { name } = parameter
-    if (given.has(name)) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
+    if (given.has(name)) issues.push(issue('repeatedParameter', { parameter: name }))
     given.set(name, parameter)
   }
   const text = given.get('include')?.value

@@ -334,7 +334,7 @@ function readOnly(
   let text: string | undefined
   for (const { name, value } of parameters) {
     if (name !== only) issues.push(issue('onlyParameters', { parameter: name, only: known }))
-    else if (text !== undefined) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
+    else if (text !== undefined) issues.push(issue('repeatedParameter', { parameter: name }))
     else text = value
   }
   return text

@@ -81,3 +81,11 @@ for (const [what, read, takes] of readings) {
     })
   })
 }
+
+test('a parameter that is repeated is named', () => {
+  const twice = [{ name: 'sort', value: 'created_at' }, { name: 'sort', value: '-updated_at' }] // biome-ignore format: a line
+  assert.throws(
+    () => readListQuery(tasks, twice, catalog),
+    ({ details }: Fault) => sentenceOf(details.errors![0]!).startsWith('sort may be given once; commas separate '),
+  )
+})

@@ -138,7 +138,7 @@ export function readListQuery(
     if (isUnstorable(parameter)) issues.push(unstorable(name))
     else if (isOfInclude(name)) included.push(parameter)
     else if (!controls.has(name)) filters.push(parameter)
-    else if (single.has(name)) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
+    else if (single.has(name)) issues.push(issue('repeatedParameter', { parameter: name }))
     else single.set(name, value)
   }
   const { member: condition = textOf(single.get('where')), isZoned = false, others: named = listParameters } = beside
@@ -210,7 +210,7 @@ export function readMatchFilter(
   for (const parameter of parameters) {
     const { name, value } = parameter
     if (isUnstorable(parameter)) issues.push(unstorable(name))
-    else if (name === 'where' && given !== undefined) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
+    else if (name === 'where' && given !== undefined) issues.push(issue('repeatedParameter', { parameter: name }))
     else if (name === 'where') given = { text: value }
     else if (controls.has(name)) issues.push(issue('onlyParameters', { parameter: name, only: 'filters' }))
     else filters.push(parameter)

@@ -61,7 +61,7 @@ export function readSummaryQuery(
     if (name === 'fields' || name === 'include_deleted' || isOfInclude(name))
       issues.push(issue('listOnly', { parameter: name }))
     else if (!summaryLists.includes(name)) rest.push(parameter)
-    else if (names.has(name)) issues.push(issue('DUPLICATE_PARAMETER', { parameter: name }))
+    else if (names.has(name)) issues.push(issue('repeatedParameter', { parameter: name }))
     else if (name !== 'sort' || isShortList(name, value, issues)) names.set(name, value.split(','))
   }
   const groups = readGroups(resource, names.get('group') ?? [], issues)
