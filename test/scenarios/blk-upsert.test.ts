@@ -68,6 +68,9 @@ it('BLK-2: an array with key replaces or creates each record, all or none', asyn
     assert.deepEqual([answer.status, places(answer).sort()], [status, errors], answer.text)
     assert.deepEqual(await stateOf(current, ['items']), before)
   }
+  const keyless = await current.send(put('items?key=slot', [{ sku: 'sku-n', title: '' }, { sku: 'sku-o', slot: null, title: 'x' }])) // biome-ignore format: a line
+  const errors = ['REQUIRED /0/slot', 'REQUIRED /1/slot', 'TOO_SHORT /0/title']
+  assert.deepEqual([keyless.status, places(keyless).sort()], [400, errors], keyless.text)
 })
 
 it('BLK-2: conditions choose between creation and replacement', async (context) => {
@@ -174,6 +177,8 @@ it('BLK-2: an older version identifies records by its own name of the field', as
   })
   assert.deepEqual([many.status, many.json.data?.[0].id], [200, first.json.id], many.text)
   assert.equal((await send({ path: `/v3/cases/${first.json.id}` })).json.cents, 150)
+  const keyless = await send({ method: 'PUT', path: '/v1/tickets?key=code', body: [body, { ...body, code: 5 }] })
+  assert.deepEqual([keyless.status, places(keyless)], [400, ['REQUIRED /0/code', 'INVALID_TYPE /1/code']])
 })
 
 it('BLK-2: a value that `prepare` changes to a taken one is 409', async (context) => {

@@ -54,9 +54,19 @@ export function keysOf(plan: WriteMany): (Scalar | undefined)[] {
   })
 }
 
-/** The creation of a record that no live one has the unique value of. */
-export function keyedCreation(plan: WriteMany, index: number): Create | Outcome {
-  return plan.create === undefined ? { kind: 'forbidden' } : createOf(plan, index, plan.bodies[index])
+/**
+ * The creation of a record that no live one has the unique value of.
+ *
+ * @param value `undefined`: the record has none, so that each repetition would create another one, or it is not valid
+ */
+export function keyedCreation(plan: WriteMany, index: number, value: Scalar | undefined): Create | Outcome {
+  if (plan.create === undefined) return { kind: 'forbidden' }
+  const create = createOf(plan, index, plan.bodies[index])
+  if (value !== undefined) return create
+  const { key = '' } = plan
+  const { issues } = draftOfBody(create)
+  const isInvalid = issues.some(({ pointer = '' }) => pointer.split('/')[1] === key)
+  return isInvalid ? create : { kind: 'invalid', issues: [...issues, issue('required', { field: key })] }
 }
 
 /** The replacement of the record that has the unique value. */

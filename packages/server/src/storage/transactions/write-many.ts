@@ -119,7 +119,7 @@ function hasKey({ resource }: WriteMany, field: string, { record }: CurrentRecor
 /** A record that no live one has the unique value of. */
 function newItem(plan: WriteMany, index: number, key: { field: string; value: Scalar | undefined }): Item {
   if (plan.conditions.ifMatch !== undefined) return { outcome: { kind: 'stale', header: 'If-Match' } }
-  const create = keyedCreation(plan, index)
+  const create = keyedCreation(plan, index, key.value)
   return 'permitted' in create ? { plan: create, key } : { outcome: create }
 }
 
