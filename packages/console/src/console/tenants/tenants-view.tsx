@@ -42,7 +42,7 @@ export default function TenantsView(): ReactNode {
           New tenant
         </button>
       </div>
-      <p className="quiet">Each has a database of its own. What is in it, only its own callers see.</p>
+      <p className="quiet">Each tenant has a database of its own, which only its callers can read.</p>
       <div className="row toolbar">
         <input
           type="search"
@@ -56,7 +56,7 @@ export default function TenantsView(): ReactNode {
         />
       </div>
       {(problem ?? error) && <ProblemView problem={(problem ?? error) as Problem} again={() => void refetch()} />}
-      <SmallTable titles={['Name', 'State', 'Bytes', 'Created', 'Id']} actions>
+      <SmallTable titles={['Name', 'State', 'Bytes', 'Created', 'ID']} actions>
         {data?.data.map((tenant) => (
           <tr key={tenant.id}>
             <td>
