@@ -191,6 +191,11 @@ describe('related records', () => {
     assert.deepEqual([status, json.detail], [400, 'This address takes only fields and include with this method.'])
   })
 
+  it('QRY-4: a refusal of a field names those that there are', async () => {
+    const { json } = await current.send({ path: '/v2/authors?fields=nam' })
+    assert.match(json.detail, /^authors has no field "nam" to answer with; it has id, .*name/)
+  })
+
   it('REL-2: of two paths to a record with different fields it has the fields of both', async () => {
     const { json } = await ok(
       'books?include=author,responsible.edited&fields[author]=name&fields[responsible.edited]=title,kind',

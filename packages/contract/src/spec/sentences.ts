@@ -163,7 +163,7 @@ export const sentences = {
     ungroupable: '{resource} cannot be grouped by {name:json}; group takes {known:or}.',
     noFigure: '{resource} has no {kind} of {name:json}; {kind} takes {known:or}.',
     summaryOrder: 'A summary cannot be sorted by {name:json}; here sort takes {known}.',
-    unanswered: '{resource} has no field {name:json} to answer with.',
+    unanswered: '{resource} has no field {name:json} to answer with; it has {known:and}.',
     moreColumns: 'There are {left} more columns.',
     noField:
       'No column is a field of {resource}. There are: {names:and}.{delimiter:several} Name their fields with --map.',

@@ -162,11 +162,9 @@ export function readFields(
   issues: Issue[],
 ): readonly string[] {
   const places = new Map(texts.map(({ text, place }) => [text, place]))
+  const known = [...system, ...resource.fields.flatMap(({ name, writeOnly }) => (writeOnly ? [] : name))]
   for (const [name, place] of places) {
-    if (system.includes(name)) continue
-    const field = resource.field.get(name)
-    if (field !== undefined && !field.writeOnly) continue
-    issues.push(issue('unanswered', { ...place, name, resource: resource.name }))
+    if (!known.includes(name)) issues.push(issue('unanswered', { ...place, name, resource: resource.name, known }))
   }
   return [...places.keys()].sort()
 }
