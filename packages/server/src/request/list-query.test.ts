@@ -89,3 +89,10 @@ test('a parameter that is repeated is named', () => {
     ({ details }: Fault) => sentenceOf(details.errors![0]!).startsWith('sort may be given once; commas separate '),
   )
 })
+
+test('a list of what the server makes does not offer include', () => {
+  assert.throws(
+    () => readListQuery({ ...tasks, made: 'by-server' }, unknown, catalog),
+    ({ details }: Fault) => /fields, include_deleted and page/.test(sentenceOf(details.errors![0]!)),
+  )
+})

@@ -143,7 +143,8 @@ export function readListQuery(
   }
   const { member: condition = textOf(single.get('where')), isZoned = false, others: named = listParameters } = beside
   const isSearched = resource.fields.some((field) => field.search)
-  const known = [...named.filter((name) => name !== 'q' || isSearched), 'page parameters']
+  const absent = [...(isSearched ? [] : ['q']), ...(resource.made === 'by-clients' ? [] : ['include'])]
+  const known = [...named.filter((name) => !absent.includes(name)), 'page parameters']
   const given = { condition, isZoned, others: known }
   const { filter, related, where } = readFilters({ resource, catalog }, filters, given, issues)
   const includeDeleted = readIncludeDeleted(single.get('include_deleted'), issues)
