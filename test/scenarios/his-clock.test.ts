@@ -15,6 +15,21 @@ const library = defineInterface({
   resources: { books: { fields: { title: { type: 'string' } }, access, events: true, history: true } },
 })
 
+const shop = defineInterface({
+  name: 'shop',
+  resources: {
+    carts: { fields: { total: { type: 'integer', sumOf: 'lines.amount' } }, access },
+    lines: {
+      fields: {
+        amount: { type: 'integer' },
+        cart_id: { reference: 'carts', onDelete: 'cascade', optional: true },
+        other_id: { reference: 'carts', onDelete: 'clear', optional: true, inverse: 'others' },
+      },
+      access,
+    },
+  },
+})
+
 interface Revision {
   readonly kind: string
   readonly created_at: string
@@ -66,6 +81,32 @@ test('HIS-1, HIS-3: after a clock was set back, states stay in order, and each t
   const [status, title, memento] = await at(began + 2 * hour + 10_000)
   assert.deepEqual([status, title], [200, 'D'])
   assert.equal((await at(Date.parse(String(memento))))[1], 'D')
+})
+
+test('RES-5, RES-17: a change by a server whose clock is behind sets no time back', async (context) => {
+  const { send, make, clock } = await trialFor(context, shop)
+  clock.ahead = hour
+  const { id } = await make('carts', {})
+  const line = await make('lines', { cart_id: id, amount: 1 })
+  const other = await make('lines', { other_id: id, amount: 1 })
+  const timesOf = async () => {
+    const found = [`carts/${id}`, `lines/${line.id}`, `lines/${other.id}`].map((path) => send({ path: `/v1/${path}` }))
+    return (await Promise.all(found)).map(({ json }) => json.updated_at)
+  }
+  const before = await timesOf()
+  clock.ahead = 0
+  const change = { method: 'PATCH', path: `/v1/lines/${line.id}`, body: { amount: 2 } }
+  const restore = { method: 'POST', path: `/v1/carts/${id}/restore` }
+  for (const each of [change, { method: 'DELETE', path: `/v1/carts/${id}` }, restore]) {
+    const { status } = await send(each)
+    assert.ok(status === 200 || status === 204, `${each.method} ${each.path} ${status}`)
+  }
+  assert.equal((await send({ path: `/v1/lines/${other.id}` })).json.other_id, null)
+  assert.deepEqual(await timesOf(), before)
+  await make('lines', { cart_id: id, amount: 1 })
+  assert.equal((await send({ method: 'DELETE', path: `/v1/lines/${line.id}` })).status, 204)
+  const { total, updated_at } = (await send({ path: `/v1/carts/${id}` })).json
+  assert.deepEqual([total, updated_at], [1, before[0]])
 })
 
 test('HIS-1: two servers that change one record at the same time keep each state once, in order', async () => {

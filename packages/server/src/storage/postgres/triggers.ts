@@ -189,7 +189,7 @@ function changeOf(schema: string, group: TotalGroup, changed: readonly string[])
       order by found.id for no key update of found),
     written as (update ${table} held set ${group.map(settingsOf).join(', ')},
         _revision = ${next},
-        updated_at = case when held.deleted_at is null then _now else held.updated_at end
+        updated_at = case when held.deleted_at is null then greatest(held.updated_at, _now) else held.updated_at end
       from locked where held.id = locked.id
       returning ${group.map(({ column }, index) => `held.${identifier(column)}::numeric as total${index}`).join(', ')}),
     ticked as (update ${schema}.resourced_clocks set revision = ${stride}

@@ -130,7 +130,9 @@ function move(group: TotalGroup, from: Row | undefined, to: Row | undefined, whe
   const settings = [
     ...sums,
     `_revision = ${next}`,
-    `updated_at = case when deleted_at is null then ${time} else updated_at end`,
+    // The clock of another server may be behind.
+    `updated_at = case when deleted_at is null
+      then (select max(value) from (select updated_at as value union all select ${time})) else updated_at end`,
   ]
   const differences = group.map(({ scale, amount }) => {
     const zero = scale === null ? '0' : `'${textOf(0n, scale)}'`

@@ -232,6 +232,11 @@ export function remainingSql(
   return sql`${refers} and not (${deleted.has(collection, columnSql(subject, 'id'))})`
 }
 
+/** The time of a change: never before the last one. */
+function changeTime(at: string): Sql {
+  return sql`case when updated_at > ${at} then updated_at else ${at} end`
+}
+
 /** Sets references of rows to null and returns the number of rows. The caller moves the clock. */
 export function* clearReferences(
   context: SqlContext,
@@ -241,8 +246,9 @@ export function* clearReferences(
 ): Transaction<number> {
   const ids = yield* lockedIds(context, rows, most)
   if (ids.length > 0) {
-    const cleared = sql`${raw(`"${field}"`)} = null, updated_at = ${at}, _revision = ${nextRevisionSql(newMark())}`
-    yield sql`update ${tableSql(collection)} set ${cleared} where ${context.dialect.isAnyOf(raw('id'), ids)}`
+    const cleared = sql`${raw(`"${field}"`)} = null, updated_at = ${changeTime(at)}`
+    yield sql`update ${tableSql(collection)} set ${cleared}, _revision = ${nextRevisionSql(newMark())}
+      where ${context.dialect.isAnyOf(raw('id'), ids)}`
   }
   return ids.length
 }
@@ -270,7 +276,7 @@ export function* revive(
 ): Transaction<void> {
   const { catalog, dialect } = context
   if (ids.length > 1 && resourceOf(catalog, collection).unique.length > 0) yield* lockValues(context, collection)
-  const updated = updatedAt === undefined ? empty : sql`, updated_at = ${updatedAt}`
+  const updated = updatedAt === undefined ? empty : sql`, updated_at = ${changeTime(updatedAt)}`
   const live = sql`deleted_at = null, _deletion = ${mark}, _revision = ${nextRevisionSql(newMark())}${updated}`
   yield ignoringRows(sql`update ${tableSql(collection)} set ${live} where ${dialect.isAnyOf(raw('id'), ids)}`)
 }
