@@ -119,6 +119,23 @@ describe('HIS-3: Accept-Datetime', () => {
     await books.close()
   })
 
+  test('HIS-3, HED-3: parts of a state, of a revision and of a time map fit the document', async () => {
+    const books = await trial(library)
+    const { send } = books
+    const { path, after } = await changed(books)
+    const [{ id }] = (await send({ path: `${path}/revisions` })).json.data
+    for (const [whole, headers] of [
+      [path, after(5)],
+      [`/v1/revisions/${id}`, {}],
+      [`${path}/revisions`, { accept: 'application/link-format' }],
+    ] as const) {
+      const { text } = await send({ path: whole, headers })
+      const part = await send({ path: whole, headers: { ...headers, range: 'bytes=1-9' } })
+      assert.deepEqual([part.status, part.text], [206, text.slice(1, 10)])
+    }
+    await books.close()
+  })
+
   test('HIS-3: malformed times, lists and related records are refused', async () => {
     const books = await trial(library)
     const { send } = books

@@ -6,7 +6,7 @@ import { type Json, queryParameter, refTo } from './components.ts'
 import { type NestedUnder, type OperationParts, shownPath } from './operations.ts'
 import { listParameters, shapingParameters, sharedParameters } from './parameters.ts'
 import { codesOf } from './problems.ts'
-import { answer } from './responses.ts'
+import { answer, partOfHistory, sharedResponse } from './responses.ts'
 
 const includeDeleted = queryParameter(
   'include_deleted',
@@ -32,6 +32,7 @@ export function revisionPath(resource: Resource, parts: OperationParts): Json {
 export function historyPath(revisions: Resource, parts: OperationParts, parent: NestedUnder): Json {
   const { names, problems, catalog, components } = parts
   const { one } = parent.names
+  sharedResponse(components, 'ApiPart', partOfHistory)
   const tags = [revisions.name]
   const page = answer('A page of revisions, the newest first.', [], refTo('schemas', `${names.one}Page`))
   const description = 'The history of the record as a time map (RFC 7089): links to its states.'

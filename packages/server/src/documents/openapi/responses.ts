@@ -1,5 +1,5 @@
 /** Response Objects and request bodies; the responses that several operations share are components. */
-import { exportTypes, metricsType } from 'resourced-contract/spec/media-types'
+import { exportTypes, linkType, metricsType } from 'resourced-contract/spec/media-types'
 import { type Components, type HeaderName, headers, type Json, refTo } from './components.ts'
 import { clientError, methodNotAllowed, serverError } from './problems.ts'
 
@@ -34,6 +34,9 @@ export const sharedResponses: Json = {
   ApiNotModified: answer('The representation is as the condition says.', []),
   ApiPart: part(['Retry-After'], ['application/json']),
 }
+
+/** `ApiPart` where records have a history: also a part of a former state, or of a time map. */
+export const partOfHistory = part(['Memento-Datetime', 'Retry-After'], ['application/json', linkType])
 
 /** Adds a response to the components; returns the reference to it. */
 export function sharedResponse({ responses }: Components, name: string, response: Json): Json {
