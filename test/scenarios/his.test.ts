@@ -80,6 +80,11 @@ describe('HIS-1: each state is kept in the transaction of its change', () => {
     const revisions = await revisionsOf(carts, path)
     assert.deepEqual(kinds(revisions.slice(-3)), ['deleted', 'updated', 'created'])
     assert.deepEqual(kinds(revisions).filter((kind) => kind === 'deleted').length, 1)
+    // Its deletion is its present state, which an erasure leaves.
+    assert.equal((await carts.send({ method: 'DELETE', path })).status, 204)
+    const query = '?include_deleted=true'
+    assert.equal((await carts.send({ method: 'DELETE', path: `${path}/revisions${query}` })).status, 204)
+    assert.deepEqual(kinds(await revisionsOf(carts, path, query)), ['deleted'])
     await carts.close()
   })
 

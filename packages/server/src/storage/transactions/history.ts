@@ -127,16 +127,18 @@ export function* eraseHistory(
 ): Transaction<Outcome | Erasing> {
   const { resource, id } = plan
   const { name } = resource
-  const columns = sql`${revisionColumn(context, name)}, _revision as _stored, updated_at`
+  const columns = sql`${revisionColumn(context, name)}, _revision as _stored, updated_at, deleted_at`
   const row = yield* firstRow(sql`${recordSql(context, plan, columns)}${context.dialect.lock.update}`)
   const ended = continues && row !== undefined ? undefined : checkRecord(plan, foundOf(row))
   if (ended !== undefined) return ended
   // A job keeps the states that it would restore.
   const mark = continues ? undefined : yield* pendingMark(context, resource, { id })
   if (mark !== undefined && isMarkOfChange(mark)) return { kind: 'conflict', issues: [pendingIssue(mark)] }
-  const newest = yield* firstRow(sql`select _row, _revision from ${revisionsOf(name, id)} ${newestFirst}`)
-  // The present state stays.
-  const present = newest !== undefined && newest['_revision'] === row?.['_stored'] ? Number(newest['_row']) : 0
+  const newest = yield* firstRow(sql`select _row, _revision, kind from ${revisionsOf(name, id)} ${newestFirst}`)
+  // The present state stays. A sum of children changes a deleted record, too, which stays in the same state.
+  const isDeletion = newest?.['kind'] === 'deleted' && row?.['deleted_at'] !== null
+  const isPresent = isDeletion || newest?.['_revision'] === row?.['_stored']
+  const present = isPresent ? Number(newest?.['_row'] ?? 0) : 0
   const former = sql`select _row from ${revisionsOf(name, id)} and _row <> ${present} limit ${mostErased}`
   const erased = yield sql`delete from "revisions" where _row in (${former}) returning id`
   if (erased.length > 0) yield tick(context, historyCollection, 0, 0)
