@@ -29,6 +29,7 @@ const billing: InterfaceDeclaration = {
       within: 'invoice_id',
       access: { ...anyone, read: { through: 'invoice_id', action: 'read' } },
       deletion: { byFilter: true },
+      updates: { byFilter: true },
     },
   },
 }
@@ -227,6 +228,21 @@ describe('sums of children', () => {
     assert.equal((await send({ path: '/v1/lines/bulk-delete', method: 'POST', body: { ids } })).status, 200)
     const { total, pieces: left } = (await send({ path })).json
     assert.deepEqual([total, left], ['0.00', 0])
+  })
+
+  it('RES-17, JOB-2: a job that makes a sum too large fails at once, with the reason', async (context) => {
+    const { send, make, app } = await trialFor(context, billing)
+    const { id } = await make('invoices', { name: 'a' })
+    const path = `/v1/lines?invoice_id=${id}`
+    for (const amount of ['-999999.99', '999999.99', '999999.99']) await make('lines', { invoice_id: id, amount })
+    const headers = { 'content-type': 'application/merge-patch+json', prefer: 'respond-async' }
+    const accepted = await send({ path, method: 'PATCH', body: { amount: '999999.99' }, headers })
+    assert.equal(accepted.status, 202)
+    await app.runner.idle()
+    const { status, error } = (await send({ path: accepted.json.status_url })).json
+    assert.deepEqual([status, error.status, error.code], ['failed', 409, 'CONFLICT'])
+    assert.match(error.detail, /^A sum that the server keeps would become too large\. .* nothing has changed\.$/)
+    assert.equal((await send({ path: `/v1/invoices/${id}` })).json.total, '999999.99')
   })
 
   it('RES-17: what is there before is added up, and doctor adds up again', async () => {

@@ -156,8 +156,10 @@ export function startRunner({
       // Another server has the job; look again after a rest.
       if (result === 'elsewhere') return false
     } catch (error) {
-      if (isWithoutRoom(error)) {
-        troubles.set(id, { failures: mostFailures, until: performance.now() + longestWait })
+      if (isRefused(error)) {
+        // Undoing what a job has changed begins soon.
+        const wait = job.task === 'export' ? longestWait : rest
+        troubles.set(id, { failures: mostFailures, until: performance.now() + wait })
         await giveUp(job, error)
       } else if (!(error instanceof StorageFault && error.kind === 'busy')) {
         failed(error, job)
@@ -176,7 +178,7 @@ export function startRunner({
     const drop = async () => void (job.task === 'export' && (await files.drop(job.id)))
     try {
       // Without room, the failure may only be stored once the file is gone.
-      if (isWithoutRoom(error)) await drop()
+      if (isRefused(error)) await drop()
       // The export may have ended after all, if only the confirmation of its commit was lost: it needs its file then.
       if (!(await jobs.fail(job, problemOf(job, error), now()))) return
       await drop()
@@ -238,9 +240,9 @@ export function startRunner({
   }
 }
 
-/** Whether an export file does not fit (LIM-8). Another attempt would fail too. */
-function isWithoutRoom(error: unknown): error is Fault {
-  return error instanceof Fault && (error.code === 'EXPORT_QUOTA' || error.code === 'EXPORT_SPACE')
+/** Whether an export file does not fit (LIM-8), or a sum of children (RES-17). Another attempt would fail too. */
+function isRefused(error: unknown): error is Fault {
+  return error instanceof Fault && ['EXPORT_QUOTA', 'EXPORT_SPACE', 'CONFLICT'].includes(error.code)
 }
 
 const leftBehind: Readonly<Record<OpenJob['task'], string>> = {
@@ -251,11 +253,14 @@ const leftBehind: Readonly<Record<OpenJob['task'], string>> = {
 
 /** The problem (RFC 9457) of a failed job, without internal details (ERR-4). */
 function problemOf({ task }: OpenJob, error: unknown): JobError {
-  const isFull = isWithoutRoom(error)
-  const code = isFull ? error.code : error instanceof StorageFault ? 'STORAGE_FAILED' : 'INTERNAL_ERROR'
+  const code = isRefused(error) ? error.code : error instanceof StorageFault ? 'STORAGE_FAILED' : 'INTERNAL_ERROR'
   const { status, title } = faults[code]
-  const detail = isFull
-    ? error.message
-    : `The job could not go on, ${leftBehind[task]}. The log has the reason under its id.`
+  const ending = `The job could not go on, ${leftBehind[task]}.`
+  const detail =
+    code === 'CONFLICT'
+      ? `A sum that the server keeps would become too large. ${ending}`
+      : isRefused(error)
+        ? error.message
+        : `${ending} The log has the reason under its id.`
   return { type: problemType(code), title, status, detail, code }
 }
