@@ -230,6 +230,28 @@ describe('sums of children', () => {
     assert.deepEqual([total, left], ['0.00', 0])
   })
 
+  it('RES-17, DEL-8: a job deletes and restores a record whose sum is too large on the way', async (context) => {
+    const trial = await trialFor(context, billing)
+    const { send, make, app } = trial
+    const { id } = await make('invoices', { name: 'a' })
+    const amounts = ['-12000.00', '12000.00', '12000.00']
+    const lines = amounts.flatMap((amount) => Array(60).fill({ invoice_id: id, amount }))
+    await fill(trial, 'lines', lines)
+    const path = `/v1/invoices/${id}`
+    const headers = { prefer: 'respond-async' }
+    const restore = { path: `${path}/restore`, method: 'POST', headers }
+    for (const [asked, live] of [
+      [{ path, method: 'DELETE', headers }, 0],
+      [restore, 180],
+    ] as const) {
+      const { json } = await send(asked)
+      await app.runner.idle()
+      assert.equal((await send({ path: json.status_url })).json.status, 'succeeded')
+      assert.equal((await send({ path: '/v1/lines' })).json.pagination.total_count, live)
+    }
+    assert.equal((await send({ path })).json.total, '720000.00')
+  })
+
   it('RES-17, JOB-2: a job that makes a sum too large fails at once, with the reason', async (context) => {
     const { send, make, app } = await trialFor(context, billing)
     const { id } = await make('invoices', { name: 'a' })

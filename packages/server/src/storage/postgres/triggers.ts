@@ -191,13 +191,18 @@ function changeOf(schema: string, group: TotalGroup, changed: readonly string[])
         _revision = ${next},
         updated_at = case when held.deleted_at is null then greatest(held.updated_at, _now) else held.updated_at end
       from locked where held.id = locked.id
-      returning ${group.map(({ column }, index) => `held.${identifier(column)}::numeric as total${index}`).join(', ')}),
+      returning ${group.map(boundedOf).join(', ')}),
     ticked as (update ${schema}.resourced_clocks set revision = ${stride}
       where collection = '${parent}' and slot = _slot and exists (select 1 from written))
     select max(case ${large.join(' ')} end) into _large from written;
   if _large is not null then
     raise exception using errcode = '${totalTooLargeCode}', message = _large;
   end if;`
+}
+
+/** Gives a sum whose size is decided. That of a deleted record is not: a job deletes what it adds up in parts. */
+function boundedOf({ column }: TotalSpec, index: number): string {
+  return `case when held.deleted_at is null then held.${identifier(column)}::numeric end as total${index}`
 }
 
 /** Sets a sum and its comparison key. */

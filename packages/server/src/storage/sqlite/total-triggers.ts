@@ -18,7 +18,8 @@ const timeFunction = 'resourced_event_time'
 interface Sum {
   readonly units: bigint
   readonly spec: { readonly scale: number | null; readonly precision: number; readonly amount: string }
-  readonly holder: string
+  /** `undefined`: it may be too large. */
+  readonly holder: string | undefined
 }
 
 /** The sums that are too large after the changes of a statement so far: the fields that they add up, by holder. */
@@ -32,18 +33,18 @@ export function addTotalFunctions(database: DatabaseSync): Excesses {
   const step = ({ units }: Sum, ...[scale, precision, amount, holder, factor, value]: unknown[]) => {
     const spec = { scale: scale === null ? null : Number(scale), precision: Number(precision), amount: String(amount) }
     const more = value === null ? 0n : (factor as bigint) * unitsOf(String(value))
-    return { units: units + more, spec, holder: String(holder) }
+    return { units: units + more, spec, holder: holder === null ? undefined : String(holder) }
   }
   const result = ({ units, spec, holder }: Sum) => {
     const bound = boundOfTotal(spec)
     // The next row of the statement may make it smaller again.
-    if (units >= bound || units <= -bound) excesses.set(holder, spec.amount)
-    else excesses.delete(holder)
+    if (holder !== undefined && (units >= bound || units <= -bound)) excesses.set(holder, spec.amount)
+    else if (holder !== undefined) excesses.delete(holder)
     if (spec.scale !== null) return textOf(units, spec.scale)
     if (units >= largest || units <= -largest) throw totalTooLarge(spec.amount)
     return units
   }
-  const start = () => ({ units: 0n, spec: { scale: 0, precision: 0, amount: '' }, holder: '' })
+  const start = () => ({ units: 0n, spec: { scale: 0, precision: 0, amount: '' }, holder: undefined })
   database.aggregate(sumFunction, { start, step, result, varargs: true, useBigIntArguments: true } as never)
   const keyOf = (_: unknown, text: unknown) => decimalKeyOf(text) ?? null
   database.aggregate(keyFunction, { start: null, step: keyOf } as never)
@@ -117,7 +118,9 @@ function move(group: TotalGroup, from: Row | undefined, to: Row | undefined, whe
       ...(from === undefined ? [] : [`select -1, old.${identifier(amount)}`]),
       ...(to === undefined ? [] : [`select 1, new.${identifier(amount)}`]),
     ]
-    const form = `${scale ?? 'null'}, ${precision}, '${amount}', '${parent}.${column} ' || id`
+    // A job deletes a record before what it adds up, in parts.
+    const holder = `case when deleted_at is null then '${parent}.${column} ' || id end`
+    const form = `${scale ?? 'null'}, ${precision}, '${amount}', ${holder}`
     const sum = `(select ${sumFunction}(${form}, factor, value) from (${terms.join(' union all ')}))`
     const keySum = `(select ${keyFunction}(value) from (select ${sum} as value))`
     return [`${total} = ${sum}`, ...(key === null ? [] : [`${identifier(key)} = ${keySum}`])]
