@@ -267,6 +267,25 @@ describe('sums of children', () => {
     assert.equal((await send({ path: `/v1/invoices/${id}` })).json.total, '999999.99')
   })
 
+  it('RES-17: a record holds a sum of records of its own collection', async (context) => {
+    const fields: InterfaceDeclaration['resources'][string]['fields'] = {
+      amount: { type: 'integer', default: 0 },
+      total: { type: 'integer', sumOf: 'nodes.amount' },
+      parent_id: { reference: 'nodes', onDelete: 'cascade', optional: true },
+    }
+    const { send, make } = await trialFor(context, { name: 'tree', resources: { nodes: { fields, access: anyone } } })
+    const root = await make('nodes', { amount: 1 })
+    const child = await make('nodes', { amount: 2, parent_id: root.id })
+    await make('nodes', { amount: 4, parent_id: child.id })
+    const path = `/v1/nodes/${child.id}`
+    assert.equal((await send({ path, method: 'PATCH', body: { amount: 8 } })).json.total, 4)
+    const totals = async () =>
+      (await send({ path: '/v1/nodes' })).json.data.map(({ total }: { total: number }) => total)
+    assert.deepEqual(await totals(), [8, 4, 0])
+    assert.equal((await send({ path, method: 'DELETE' })).status, 204)
+    assert.deepEqual(await totals(), [0])
+  })
+
   it('RES-17: what is there before is added up, and doctor adds up again', async () => {
     const { invoices, lines } = billing.resources as Required<typeof billing.resources>
     const { total: _, pieces: __, ...fields } = invoices!.fields

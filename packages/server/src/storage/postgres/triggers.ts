@@ -177,12 +177,14 @@ function changeOf(schema: string, group: TotalGroup, changed: readonly string[])
     const limit = spec.scale === null ? String(bound) : `${bound}::numeric / 1${'0'.repeat(spec.scale)}`
     return `when abs(total${index}) >= ${limit} then '${spec.amount}'`
   })
-  // Citus takes no statement that reads the rows of a trigger and a table.
+  // Citus takes no statement that reads the rows of a trigger and a table. A table may hold sums of its own rows: even
+  // an update of no row calls the trigger again.
   return `  select array_agg(_parent), ${each((index) => `array_agg(_${index})`)}
       into _parents, ${each((index) => `_amounts${index}`)}
     from (select _parent, ${each((index) => `sum(_${index}) as _${index}`)}
       from (${changed.join('\n        union all ')}) changed
       group by _parent having ${each((index) => `sum(_${index}) <> 0`, ' or ')}) delta;
+  if _parents is not null then
   with locked as materialized (select found.id, ${each((index) => `delta._${index}`)} from ${table} found
       join unnest(_parents, ${each((index) => `_amounts${index}`)})
         as delta (_parent, ${each((index) => `_${index}`)}) on delta._parent = found.id
@@ -195,6 +197,7 @@ function changeOf(schema: string, group: TotalGroup, changed: readonly string[])
     ticked as (update ${schema}.resourced_clocks set revision = ${stride}
       where collection = '${parent}' and slot = _slot and exists (select 1 from written))
     select max(case ${large.join(' ')} end) into _large from written;
+  end if;
   if _large is not null then
     raise exception using errcode = '${totalTooLargeCode}', message = _large;
   end if;`
