@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { completeCatalog } from 'resourced-contract/model/catalog'
 import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { operatorsOf } from 'resourced-contract/model/tenants'
+import { uuidv7 } from 'uuidv7'
 import type { Work } from '../../packages/server/src/cli/backup.ts'
 import { withOperators } from '../../packages/server/src/cli/open-operators.ts'
 import { moveTenant, moveTenants } from '../../packages/server/src/cli/tenants.ts'
@@ -99,6 +100,36 @@ it('TEN-3: a move of a name that is taken leaves the tenant where it is', async 
   await createTenants((await serve()).moved, 'acme')
   await assert.rejects(moveTenants('acme', options), /"acme" is taken/)
   assert.equal((await origin.send({ path, as: acme })).status, 200)
+})
+
+it('TEN-3: a tenant that was moved is not moved once more, to another database or with all others', async (t) => {
+  const { options, serve } = await movable(t)
+  await assert.rejects(moveTenants('acme', { ...options, to: options.from }), /the same database/)
+  await moveTenants('acme', options)
+  const other = await newDatabase()
+  await assert.rejects(moveTenants('acme', { ...options, to: other.address }), /acme was moved to another database/)
+  await moveTenants(undefined, { ...options, to: other.address })
+  const names = await withOperators({ database: other.address }, async ({ registry }) =>
+    (await registry.list()).map(({ name }) => name),
+  )
+  assert.deepEqual(names, ['globex'])
+  assert.deepEqual(await (await serve()).texts(), ['one'])
+})
+
+it('TEN-3: a move that was killed just before its end goes on to the same database alone', async (t) => {
+  const { origin, id, options, serve } = await movable(t)
+  const registry = origin.app.storage.tenants as TenantStore
+  assert.ok((await registry.beginMove(id, Date.now(), 1)) && (await registry.hold(id, 1, null)))
+  await withOperators(
+    { database: options.to, databaseUnsafe: true },
+    (to) =>
+      to.registry.create({ id: uuidv7(), name: 'acme', state: 'importing', wakesAt: 1, most: 9, now: Date.now() }),
+    operatorsOf(completeCatalog(declaration)),
+  )
+  const other = await newDatabase()
+  await assert.rejects(moveTenants('acme', { ...options, to: other.address }), /acme was moved to another database/)
+  await moveTenants('acme', options)
+  assert.deepEqual(await (await serve()).texts(), ['one'])
 })
 
 it('TEN-3: one command alone holds a tenant that is moved', async (t) => {

@@ -22,6 +22,12 @@ export interface Held {
    * @throws ConfigurationError if another command has the tenant by now, or it was deleted
    */
   renew(): Promise<void>
+  /**
+   * Ends the hold before the end of the work. A tenant that moves is nobody's from here on but the target's.
+   *
+   * @throws ConfigurationError as `renew`
+   */
+  release(): Promise<void>
 }
 
 /**
@@ -36,24 +42,29 @@ export async function holding<T>(
   work: (held: Held) => Promise<T>,
 ): Promise<T> {
   const lost = new AbortController()
-  let known = until
+  let known: number | null = until
   let renewing = Promise.resolve()
-  const renew = () => {
+  const hold = (nextOf: () => number | null) => {
     renewing = renewing
       .catch(() => {})
       .then(async () => {
-        const next = Math.max(endOfHold(), known + 1)
+        const next = nextOf()
         if (lost.signal.aborted || !(await registry.hold(id, known, next))) throw lostHold(name)
         known = next
       })
     return renewing
+  }
+  const renew = () => hold(() => Math.max(endOfHold(), (known ?? 0) + 1))
+  const release = () => {
+    clearInterval(timer)
+    return hold(() => null)
   }
   // An error of the database is reported by the work. It ends the hold if it lasts.
   const timer = setInterval(() => {
     renew().catch((error: unknown) => error instanceof ConfigurationError && lost.abort(error))
   }, heldFor / 5)
   try {
-    return await work({ signal: AbortSignal.any([signal, lost.signal]), renew })
+    return await work({ signal: AbortSignal.any([signal, lost.signal]), renew, release })
   } finally {
     clearInterval(timer)
     await renewing.catch(() => {})

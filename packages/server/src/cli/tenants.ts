@@ -142,6 +142,7 @@ export async function moveTenants(name: string | undefined, options: MoveOptions
           const all = name === undefined ? await origin.registry.list() : [await tenantNamed(origin, name, states)]
           const moved: TenantEntry[] = []
           for (const tenant of all.filter(({ state }) => states.some((each) => each === state))) {
+            if (name === undefined && (await isMoved(target, tenant))) continue
             if (await moveTenant(origin, target, tenant, work)) moved.push(tenant)
           }
           return [
@@ -171,7 +172,7 @@ export async function moveTenant(
   if (until === undefined) return false
   const folder = await mkdtemp(join(tmpdir(), 'resourced-move-'))
   try {
-    return await holding(origin.registry, { id, name, until }, work.signal, async ({ signal, renew }) => {
+    return await holding(origin.registry, { id, name, until }, work.signal, async ({ signal, renew, release }) => {
       let filled: string | undefined
       try {
         await sleep(untilClosed, undefined, { signal })
@@ -182,9 +183,9 @@ export async function moveTenant(
           const own = { ...work, signal }
           const file = join(folder, 'tenant.db')
           await backUpDatabase({ ...origin.database, tenant: id }, file, own)
-          await fill(target, name, { file, work: own, begun: (place) => (filled = place), beforeUse: renew })
+          await fill(target, name, { file, work: own, begun: (place) => (filled = place), beforeUse: release })
         } else {
-          await renew()
+          await release()
           filled = uuidv7()
           await add(target, name, 'active', { id: filled })
         }
@@ -206,6 +207,14 @@ export async function moveTenant(
 }
 
 /**
+ * Whether the move of a tenant has come to its end: to another target, which may have changed it since, or to this one.
+ * Only where this one did not let its callers in yet, the move was interrupted just before that.
+ */
+async function isMoved({ registry }: Operators, { state, name, wakesAt }: TenantEntry): Promise<boolean> {
+  return state === 'moving' && wakesAt === null && (await registry.find(name))?.state !== 'importing'
+}
+
+/**
  * Takes a tenant from its servers, or goes on where another command was interrupted. One that is at work has the
  * tenant until it has ended.
  *
@@ -220,12 +229,17 @@ async function beginMove(
   for (;;) {
     const found = await origin.registry.get(id)
     const there = await target.registry.find(name)
+    if (there?.id === id) throw new ConfigurationError('--from and --to name the same database.')
     if (found?.state === 'active') {
       if (there !== undefined && there.state !== 'importing') throw takenName(name, there)
       const until = endOfHold()
       if (await origin.registry.beginMove(id, Date.now(), until)) return until
     } else if (found?.state === 'moving') {
       if (there?.state === 'active') return undefined
+      if (await isMoved(target, found)) {
+        const remedy = 'Move it from there, or repeat the command with the --to of that move if it was interrupted.'
+        throw new ConfigurationError(`${name} was moved to another database. ${remedy}`)
+      }
       const until = await takeOver(origin.registry, found, signal)
       if (until !== undefined) return until
     } else throw new ConfigurationError(`${name} is not served any more.`)

@@ -144,8 +144,10 @@ export interface TenantStore {
   activate(id: string, now: number): Promise<void>
   /** Begins to move a tenant, which is not served meanwhile, and holds it. Returns whether it was active. */
   beginMove(id: string, now: number, until: number): Promise<boolean>
-  /** Holds a tenant for the command that imports or moves it. Returns whether nobody has since `held`. */
-  hold(id: string, held: number | null, until: number): Promise<boolean>
+  /**
+   * Holds a tenant for the command that imports or moves it, or ends its hold. Returns whether nobody has since `held`.
+   */
+  hold(id: string, held: number | null, until: number | null): Promise<boolean>
   /** Creates a tenant. Several first requests at once get the same one; `undefined`: there are as many already. */
   create(tenant: NewTenant): Promise<TenantEntry | undefined>
   /** Keeps that the database of a tenant was brought up to a catalog. */
