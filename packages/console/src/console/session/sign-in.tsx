@@ -99,7 +99,7 @@ export function SignIn({ settings, version, answer, isAgain = false }: Props): R
         <code>
           npx resourced keys create <span>--subject me</span> <span>--roles admin</span>
         </code>{' '}
-        prints one. The page sends your key to this server only.
+        prints one, with the <code>--database</code> of this server. The page sends your key to this server only.
       </p>
     </form>
   )
