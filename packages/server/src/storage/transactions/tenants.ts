@@ -182,12 +182,7 @@ function* beginMove(
   return true
 }
 
-function* hold(
-  { dialect }: SqlContext,
-  id: string,
-  held: number | null,
-  until: number | null,
-): Transaction<boolean> {
+function* hold({ dialect }: SqlContext, id: string, held: number | null, until: number | null): Transaction<boolean> {
   const found = yield* getTenant(id, dialect.lock.update)
   if (found === undefined || !heldStates.has(found.state) || found.wakesAt !== held) return false
   yield* note(sql`update "tenants" set "wakes_at" = ${until} where id = ${id}`)
