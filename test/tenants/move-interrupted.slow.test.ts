@@ -132,6 +132,27 @@ it('TEN-3: a move that was killed just before its end goes on to the same databa
   assert.deepEqual(await (await serve()).texts(), ['one'])
 })
 
+it('TEN-3: a move that comes just before the end of another one waits for it', async (t) => {
+  const { origin, id, options } = await movable(t)
+  const registry = origin.app.storage.tenants as TenantStore
+  assert.ok((await registry.beginMove(id, Date.now(), 1)) && (await registry.hold(id, 1, null)))
+  await withOperators(
+    { database: options.to, databaseUnsafe: true },
+    async (to) => {
+      const now = Date.now()
+      const there = { id: uuidv7(), name: 'acme', state: 'importing', wakesAt: now + 15_000, most: 9, now } as const
+      await to.registry.create(there)
+      const second = moveTenants('acme', options)
+      await sleep(1_500)
+      await to.registry.activate(there.id, Date.now())
+      await second
+      assert.equal((await to.registry.find('acme'))?.id, there.id)
+    },
+    operatorsOf(completeCatalog(declaration)),
+  )
+  assert.equal((await registry.get(id))?.state, 'moving')
+})
+
 it('TEN-3: one command alone holds a tenant that is moved', async (t) => {
   const { origin, id } = await movable(t)
   const registry = origin.app.storage.tenants as TenantStore

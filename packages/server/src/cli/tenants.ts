@@ -240,6 +240,11 @@ async function beginMove(
         const remedy = 'Move it from there, or repeat the command with the --to of that move if it was interrupted.'
         throw new ConfigurationError(`${name} was moved to another database. ${remedy}`)
       }
+      // The command that has ended this hold may be about to let callers in there, which it holds until then.
+      if (found.wakesAt === null && (there?.wakesAt ?? 0) > Date.now()) {
+        await sleep(500, undefined, { signal })
+        continue
+      }
       const until = await takeOver(origin.registry, found, signal)
       if (until !== undefined) return until
     } else throw new ConfigurationError(`${name} is not served any more.`)
