@@ -57,11 +57,14 @@ const shop = defineInterface({
     carts: {
       fields: { total: { type: 'integer', sumOf: 'lines.amount' } },
       access: everybody,
+      events: true,
       history: true,
     },
     lines: {
-      fields: { amount: { type: 'integer' }, cart_id: { reference: 'carts', onDelete: 'cascade' } },
+      fields: { amount: { type: 'integer', filter: true }, cart_id: { reference: 'carts', onDelete: 'cascade' } },
       access: everybody,
+      deletion: { byFilter: true },
+      updates: { byFilter: true },
     },
   },
 })
@@ -85,6 +88,49 @@ describe('HIS-1: each state is kept in the transaction of its change', () => {
     const query = '?include_deleted=true'
     assert.equal((await carts.send({ method: 'DELETE', path: `${path}/revisions${query}` })).status, 204)
     assert.deepEqual(kinds(await revisionsOf(carts, path, query)), ['deleted'])
+    await carts.close()
+  })
+
+  test('HIS-1, EVT-1, RES-17: what one request changes of a sum is one state and one event', async () => {
+    const carts = await trial(shop)
+    const { id } = await carts.make('carts', {})
+    const path = `/v1/carts/${id}`
+    const line = (amount: number) => ({ amount, cart_id: id })
+    const states = [0]
+    const expectState = async (total: number, ...requests: readonly { readonly status: number }[]) => {
+      for (const { status } of requests) assert.ok(status < 300, String(status))
+      states.unshift(total)
+      const revisions = await revisionsOf(carts, path)
+      assert.deepEqual(
+        revisions.map(({ record }: { record: { total: number } }) => record.total),
+        states,
+      )
+      const { json } = await carts.send({ path: `/v1/events?record=${id}&limit=100` })
+      assert.deepEqual(
+        json.data.map(({ data }: { data: { total: number } }) => data.total),
+        states.toReversed(),
+      )
+      const present = await carts.send({ path })
+      assert.deepEqual([revisions[0].record, json.data.at(-1).data], [present.json, present.json])
+    }
+    const made = await carts.send({ method: 'POST', path: '/v1/lines', body: [1, 2, 3, 4, 5].map(line) })
+    await expectState(15, made)
+    const ids = made.json.data.map((each: { id: string }) => each.id)
+    await expectState(41, await carts.send({ method: 'PATCH', path: '/v1/lines?amount[gt]=1', body: { amount: 10 } }))
+    const operations = [
+      ...ids.slice(0, 2).map((of: string) => ({ method: 'PATCH', path: `/lines/${of}`, body: { amount: 7 } })),
+      { method: 'DELETE', path: `/lines/${ids[2]}` },
+      { method: 'POST', path: '/lines', body: line(1) },
+    ]
+    await expectState(35, await carts.send({ method: 'POST', path: '/v1/transactions', body: { operations } }))
+    await expectState(0, await carts.send({ method: 'DELETE', path: `/v1/lines?cart_id=${id}` }))
+    // Requests that commit together are changes of their own.
+    const body = line(1)
+    const sent = Array.from({ length: 12 }, () => carts.send({ method: 'POST', path: '/v1/lines', body }))
+    const requests = (await Promise.all(sent)).map(({ headers }) => headers['x-request-id'])
+    const later = (await revisionsOf(carts, path, '?limit=100')).slice(0, -states.length)
+    const known = later.map((each: { request_id: string }) => each.request_id)
+    assert.deepEqual(known.sort(), requests.sort())
     await carts.close()
   })
 

@@ -5,8 +5,9 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
 import { identifier, type RecordedRow, type SnapshotColumn } from '../sql/columns.ts'
 import type { Attribution, TableTrigger } from '../sql/dialect.ts'
-import { changeKind, type EventSpec, formerKind, timeOf } from '../sql/event-columns.ts'
-import { triggerFunction } from './triggers.ts'
+import { changeKind, type EventSpec, formerKind, goesOnSql, liveKind, timeOf } from '../sql/event-columns.ts'
+import { newMark } from '../sql/marks.ts'
+import { known, knownMark, origin, triggerFunction } from './triggers.ts'
 
 /** The code of the error of a change that another node of Citus has passed on, because it had the schema before. */
 export const movedCode = 'RS002'
@@ -14,15 +15,11 @@ export const movedCode = 'RS002'
 /** The setting of a transaction: empty, `locked` once its first position is announced, or `silent`. */
 const state = 'resourced.events'
 
-/** The setting of a transaction that has the origin of its changes, as JSON. */
-const origin = 'resourced.change'
-
-/** Its value; null: unknown. */
-const known = `nullif(current_setting('${origin}', true), '')::json`
+const goesOn = goesOnSql(`coalesce(${knownMark}, -1)`)
 
 /** The call that sets it. */
 export function attributed(attribution: Attribution): Sql {
-  return sql`set_config(${raw(`'${origin}'`)}, ${JSON.stringify(attribution)}, true)`
+  return sql`set_config(${raw(`'${origin}'`)}, ${JSON.stringify({ ...attribution, mark: newMark() })}, true)`
 }
 
 /** See `Dialect.attribute`. */
@@ -138,8 +135,14 @@ function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
       'after update on @ for each row when ((new.deleted_at is null or old.deleted_at is null) and ' +
         '(old._revision <> new._revision or (new.deleted_at is null) <> (old.deleted_at is null)))',
       (schema) => `
-  select _revision, kind, created_at from ${schema}.revisions where record_id = old.id and collection = '${table}'
+  select _row, _revision, kind, created_at from ${schema}.revisions where record_id = old.id and collection = '${table}'
     order by created_at desc, _row desc limit 1 into _last;
+  if ${goesOn} then
+    update ${schema}.revisions set record = to_json(_snapshot), created_at = greatest(new.updated_at, _last.created_at),
+        updated_at = new.updated_at, _revision = new._revision
+      from ${snapshot('new', columns)} where _row = _last._row;
+    return null;
+  end if;
   -- The state before, where it was not kept: the history begins with this change.
   if ${isUnkept} then${insert(...([schema, 'old', formerKind, formerTime, 'null, null, null'] as const))}
   end if;
@@ -203,7 +206,13 @@ function ofEvents(table: string, { columns, kept, isSoft }: EventSpec): TableTri
       'changed',
       'after update on @ for each row when (new.deleted_at is null ' +
         'and (old.deleted_at is not null or old._revision <> new._revision))',
-      writing("case when old.deleted_at is null then 'updated' else 'restored' end", 'new.updated_at', live),
+      (schema) => `
+  if ${goesOn} then
+    update ${schema}.events set data = to_json(_snapshot), created_at = new.updated_at, updated_at = new.updated_at
+      from ${live} where _row = (select max(_row) from ${schema}.events
+        where record = new.id and collection = '${table}');
+    return null;
+  end if;${writing(liveKind, 'new.updated_at', live)(schema)}`,
     ),
     trigger(
       'deleted',

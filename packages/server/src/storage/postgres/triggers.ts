@@ -20,6 +20,13 @@ import {
 import { nextClockSql, nextRevisionSql } from '../sql/marks.ts'
 import { boundOfTotal, groupsOf, type TotalGroup, type TotalSpec } from '../sql/totals.ts'
 
+/** The setting of a transaction that has the origin of its changes and their mark, as JSON. */
+export const origin = 'resourced.change'
+
+/** Its value; null: unknown. */
+export const known = `nullif(current_setting('${origin}', true), '')::json`
+export const knownMark = `(${known} ->> 'mark')::bigint`
+
 /**
  * Describes the trigger of a table.
  *
@@ -151,7 +158,7 @@ export function totalTriggers(table: string, specs: readonly TotalSpec[]): Table
   _parents text[] collate "C";
   ${Array.from({ length: most }, (_, index) => `_amounts${index} numeric[];`).join('\n  ')}
   -- Citus refuses functions such as random() in an UPDATE.
-  _mark bigint := (1 + floor(random() * 4294967295)::bigint) * 1048576;
+  _mark bigint := coalesce(${knownMark}, (1 + floor(random() * 4294967295)::bigint) * 1048576);
   _stride bigint := 1 + floor(random() * 1099511627774)::bigint;
   _slot integer := pg_backend_pid() & ${slots - 1};`,
       body: (schema) => `

@@ -6,6 +6,7 @@ import { ruleFields, simpleRules } from 'resourced-contract/model/access-rules'
 import type { AccessRule } from 'resourced-contract/model/declaration'
 import type { Resource } from 'resourced-contract/model/resource'
 import { columnsOf, type SnapshotColumn, snapshotTimestamps } from './columns.ts'
+import { markSql } from './marks.ts'
 
 /** What events contain of the rows of a table. */
 export interface EventSpec {
@@ -60,11 +61,26 @@ function comparedBy(given: readonly AccessRule[], owner: string | undefined): Re
   return new Set([...owners, ...rules.flatMap(ruleFields)])
 }
 
+/** The kind of the event of a change that leaves a record live. */
+export const liveKind = "case when old.deleted_at is null then 'updated' else 'restored' end"
+
 /** The kind of a revision that a trigger writes for a change, and of the state before one. */
 export const changeKind = `case when new.deleted_at is not null then 'deleted'
   when old.deleted_at is not null then 'restored' else 'updated' end`
 export const formerKind = `case when old.deleted_at is not null then 'deleted'
   when old.created_at = old.updated_at then 'created' else 'updated' end`
+
+/**
+ * Whether a change goes on: that of many records changes the sums of a record (`sumOf`) with each of them. Together it
+ * is one event and one state.
+ *
+ * @param mark of the running transaction; no mark is -1
+ */
+export function goesOnSql(mark: string): string {
+  const [before, after] = [markSql('old._revision'), markSql('new._revision')]
+  // In the order of their costs.
+  return `(old.deleted_at is null and new.deleted_at is null and ${before} = ${after} and ${after} = ${mark})`
+}
 
 /** The time of such a state. A deletion that is undone gives the record its former time back. */
 export function timeOf(row: 'new' | 'old'): string {

@@ -13,6 +13,11 @@ const counted = 2 ** 20
 /** So many bits of a clock count. Sums over the slots of all collections stay exact numbers. */
 const clockRange = 2 ** 40
 
+/** The mark of a revision, in SQL. */
+export function markSql(revision: string): string {
+  return `${revision} - ${revision} % ${counted}`
+}
+
 /** Draws the mark of a change of records: a revision without its count. */
 export function newMark(): number {
   return randomInt(1, 2 ** 32) * counted

@@ -8,7 +8,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { idAt, identifier, type RecordedRow, type SnapshotColumn } from '../sql/columns.ts'
 import type { Attribution, TableTrigger } from '../sql/dialect.ts'
-import { changeKind, type EventSpec, formerKind, timeOf } from '../sql/event-columns.ts'
+import { changeKind, type EventSpec, formerKind, goesOnSql, liveKind, timeOf } from '../sql/event-columns.ts'
+import { newMark } from '../sql/marks.ts'
 
 const idFunction = 'resourced_event_id'
 const revisionIdFunction = 'resourced_revision_id'
@@ -18,14 +19,20 @@ const attributionFunctions = {
   request: 'resourced_change_request',
   version: 'resourced_change_version',
 } as const
+const changeMarkFunction = 'resourced_change_mark'
 const attributeFunction = 'resourced_attribute'
 
-/** The origin of the changes of the running transaction, by connection. */
-const attributions = new WeakMap<DatabaseSync, Attribution>()
+/** The origin of the changes of the running transaction and their mark, by connection. */
+const attributions = new WeakMap<DatabaseSync, Attribution & { readonly mark: number }>()
 
 /** Forgets the origin of changes, when another transaction begins. */
 export function forgetAttribution(database: DatabaseSync): void {
   attributions.delete(database)
+}
+
+/** The mark of what triggers change with the running transaction; `undefined`: nobody has said who makes it. */
+export function markOfChange(database: DatabaseSync): number | undefined {
+  return attributions.get(database)?.mark
 }
 
 /** Registers the aggregates that triggers call. They belong to a connection. */
@@ -38,8 +45,10 @@ export function addEventFunctions(database: DatabaseSync): void {
     const result = () => attributions.get(database)?.[name as keyof Attribution] ?? null
     database.aggregate(own, { start: null, step: () => null, result })
   }
+  const mark = () => markOfChange(database) ?? -1
+  database.aggregate(changeMarkFunction, { start: null, step: () => null, result: mark })
   database.function(attributeFunction, (caller, request, version) => {
-    attributions.set(database, { caller, request, version } as Attribution)
+    attributions.set(database, { ...({ caller, request, version } as Attribution), mark: newMark() })
     return null
   })
 }
@@ -56,6 +65,8 @@ const revisionId = `(select ${revisionIdFunction}(next) from
   (select coalesce(max(_row), 0) + 1 as next from "revisions"))`
 const now = `(select ${timeFunction}())`
 const request = `(select ${attributionFunctions.request}())`
+const goesOn = goesOnSql(`(select ${changeMarkFunction}())`)
+const unlessItGoesOn = ` and not ${goesOn}`
 
 /** JSON that gives the values back exactly: texts of JSON columns are strings. */
 function snapshot(row: 'new' | 'old', columns: readonly SnapshotColumn[]): string {
@@ -75,11 +86,12 @@ export function eventTriggers(table: string, spec: EventSpec): TableTrigger[] {
   return [...(spec.hasEvents ? ofEvents(table, spec) : []), ...(spec.hasHistory ? ofHistory(table, spec) : [])]
 }
 
-/** The triggers of events as 0.1.0 made them: they did not write which request has made a change. */
+/** The triggers of earlier versions: no change went on, and those of 0.1.0 did not write which request has made it. */
 export function earlierEventTriggers(table: string, spec: EventSpec): TableTrigger[] {
-  return ofEvents(table, spec).map(({ name, definition }) => {
-    const text = definition('main').replace(', request_id', '').replace(`, ${request}`, '')
-    return { name, definition: () => text, statements: () => [text] }
+  return eventTriggers(table, spec).flatMap(({ name, definition }) => {
+    const later = definition('main').replace(unlessItGoesOn, '')
+    const first = later.replace(', request_id', '').replace(`, ${request}`, '')
+    return [later, first].map((text) => ({ name, definition: () => text, statements: () => [text] }))
   })
 }
 
@@ -142,7 +154,13 @@ function ofHistory(table: string, { columns }: EventSpec): TableTrigger[] {
     triggerOf(table, 'begun', `before update ${on} when ${isChange} and ${isUnkept(table)}`, [
       `${revise} values (${formerOf(table, columns)})`,
     ]),
-    triggerOf(table, 'altered', `after update ${on} when ${isChange}`, [kept(changeKind)]),
+    triggerOf(table, 'altered', `after update ${on} when ${isChange}${unlessItGoesOn}`, [kept(changeKind)]),
+    triggerOf(table, 'amended', `after update ${on} when ${isChange} and ${goesOn}`, [
+      `update or fail "revisions" set record = ${snapshot('new', columns)}, _revision = new._revision,
+        created_at = case when created_at > new.updated_at then created_at else new.updated_at end,
+        updated_at = new.updated_at
+        where _row = (select _row ${revisionsOf(table)} order by created_at desc, _row desc limit 1)`,
+    ]),
     triggerOf(table, 'erased', `after delete ${on}`, [`delete ${revisionsOf(table)}`]),
   ]
 }
@@ -161,14 +179,14 @@ function ofEvents(table: string, { columns, kept, isSoft }: EventSpec): TableTri
     trigger(
       'changed',
       `after update ${on}
-        when new.deleted_at is null and (old.deleted_at is not null or old._revision <> new._revision)`,
-      [
-        insert(
-          ...(['new', "case when old.deleted_at is null then 'updated' else 'restored' end", live] as const),
-          'new.updated_at',
-        ),
-      ],
+        when new.deleted_at is null and (old.deleted_at is not null or old._revision <> new._revision)` +
+        unlessItGoesOn,
+      [insert('new', liveKind, live, 'new.updated_at')],
     ),
+    trigger('continued', `after update ${on} when old._revision <> new._revision and ${goesOn}`, [
+      `update or fail "events" set data = ${live}, created_at = new.updated_at, updated_at = new.updated_at
+        where _row = (select max(_row) from "events" where record = new.id and collection = '${table}')`,
+    ]),
     trigger('deleted', `after update of deleted_at ${on} when old.deleted_at is null and new.deleted_at is not null`, [
       insert('new', "'deleted'", last, 'new.deleted_at'),
     ]),

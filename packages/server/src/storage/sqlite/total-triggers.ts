@@ -7,6 +7,7 @@ import type { TableTrigger } from '../sql/dialect.ts'
 import { newMark, newStride, nextClockSql, nextRevisionSql } from '../sql/marks.ts'
 import { boundOfTotal, groupsOf, type TotalGroup, type TotalSpec, totalTooLarge } from '../sql/totals.ts'
 import { parsedJson } from '../transaction.ts'
+import { markOfChange } from './event-triggers.ts'
 import { textOf, unitsOf } from './summary-triggers.ts'
 
 const sumFunction = 'resourced_child_total'
@@ -48,7 +49,8 @@ export function addTotalFunctions(database: DatabaseSync): Excesses {
   database.aggregate(sumFunction, { start, step, result, varargs: true, useBigIntArguments: true } as never)
   const keyOf = (_: unknown, text: unknown) => decimalKeyOf(text) ?? null
   database.aggregate(keyFunction, { start: null, step: keyOf } as never)
-  database.aggregate(markFunction, { start: null, step: () => null, result: newMark } as never)
+  const mark = () => markOfChange(database) ?? newMark()
+  database.aggregate(markFunction, { start: null, step: () => null, result: mark } as never)
   database.aggregate(strideFunction, { start: null, step: () => null, result: newStride } as never)
   return excesses
 }
