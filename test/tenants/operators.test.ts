@@ -1,10 +1,10 @@
 /** TEN-3: operators manage tenants. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { InterfaceDeclaration } from 'resourced-contract/model/declaration'
 import { uuidv7 } from 'uuidv7'
 import { purgeAt } from '../harness.ts'
+import { until } from '../until.ts'
 import { createTenants, member, operator, outcomeOf, tenantTrial } from './tenants.ts'
 
 const declaration: InterfaceDeclaration = {
@@ -138,22 +138,28 @@ it('TEN-3: a request that began before its tenant was deleted or moved changes n
   const ids = (await createTenants(current, 'deleted', 'moved')) as [string, string]
   const begin = (team: string) => {
     const { promise, resolve } = Promise.withResolvers<Uint8Array>()
+    const begun = Promise.withResolvers<void>()
+    const readBody = () => {
+      begun.resolve()
+      return promise
+    }
     const headers = { 'x-caller': JSON.stringify({ ...member(team), expiresAt: 4e12 }) }
     const asked = app.respond({
       ...{ method: 'POST', target: '/v1/notes', headers: { ...headers, 'content-type': 'application/json' } },
-      ...{ secure: true, address: '127.0.0.1', readBody: () => promise },
+      ...{ secure: true, address: '127.0.0.1', readBody },
     })
-    return async () => {
+    const finish = async () => {
       resolve(Buffer.from('{"text":"late"}'))
       return (await asked).status
     }
+    return { begun: begun.promise, finish }
   }
-  const finish = [begin('deleted'), begin('moved')]
-  await sleep(200)
+  const requests = [begin('deleted'), begin('moved')]
+  await Promise.all(requests.map(({ begun }) => begun))
   assert.equal((await send({ method: 'DELETE', path: `${path}/${ids[0]}`, as: operator })).status, 204)
   await app.storage.tenants?.beginMove(ids[1], Date.now(), Date.now())
   // Servers notice it within a second.
-  await sleep(1_500)
-  assert.deepEqual(await Promise.all(finish.map((each) => each())), [403, 503])
+  await until(async () => (await send({ path: '/v1/notes', as: member('moved') })).status === 503)
+  assert.deepEqual(await Promise.all(requests.map(({ finish }) => finish())), [403, 503])
   assert.ok(!(await current.database.contents()).includes('late'))
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../../../test/until.ts'
 import { EventFeed } from './feed.ts'
 
 /** A store whose horizon tests move. */
@@ -27,10 +28,9 @@ test('nothing is polled while nobody listens', async () => {
   await sleep(30)
   assert.equal(store.polls, 0)
   const stop = feed.listen(() => {})
-  await sleep(50)
+  await until(() => store.polls > 2)
   stop()
   const { polls } = store
-  assert.ok(polls > 2, `${polls} polls`)
   await sleep(30)
   assert.ok(store.polls <= polls + 1)
 })
@@ -42,7 +42,9 @@ test('listeners are told when the horizon advances, and when it goes back: the d
   const stop = feed.listen((isBack) => told.push([feed.horizon, isBack]))
   for (const position of [3, 3, 2, 9]) {
     store.position = position
-    await sleep(30)
+    const { polls } = store
+    // One may be under way.
+    await until(() => store.polls >= polls + 2)
   }
   stop()
   assert.deepEqual(told, [
@@ -128,11 +130,11 @@ test('a database that cannot be polled is reported once a minute, and polling go
   const feed = new EventFeed({ store, failed: (error) => void failures.push(error), interval: 5 })
   const stop = feed.listen(() => {})
   store.failure = new Error('gone')
-  await sleep(40)
+  const { polls } = store
+  await until(() => store.polls > polls + 3)
   store.failure = undefined
   store.position = 4
-  await sleep(40)
+  await until(() => feed.horizon === 4)
   stop()
   assert.equal(failures.length, 1)
-  assert.equal(feed.horizon, 4)
 })
