@@ -15,7 +15,7 @@ const billing: InterfaceDeclaration = {
       fields: {
         name: { type: 'string' },
         total: { type: 'decimal', precision: 8, scale: 2, sumOf: 'lines.amount', filter: true, sort: true },
-        pieces: { type: 'integer', sumOf: 'lines.pieces', filter: true, sort: true },
+        pieces: { sumOf: 'lines.pieces', filter: true, sort: true },
       },
       events: true,
       access: anyone,
@@ -154,6 +154,22 @@ describe('sums of children', () => {
     )
     const sent = await send({ path, method: 'PATCH', body: { total: '1.00' } })
     assert.equal(sent.json.errors[0].code, 'READ_ONLY')
+  })
+
+  it('RES-17: without a type a sum has that of what it adds up, and room for all', async (context) => {
+    const total = { sumOf: 'lines.amount', filter: true, readOnly: true } as const
+    const { invoices, lines } = billing.resources as Required<typeof billing.resources>
+    const fields = { name: { type: 'string' }, total } as const
+    const current = await trial({ ...billing, resources: { lines: lines!, invoices: { ...invoices, fields } } })
+    context.after(() => current.close())
+    const { id } = await current.make('invoices', { name: 'large' })
+    const body = Array.from({ length: 3 }, () => ({ invoice_id: id, amount: '999999.99' }))
+    assert.equal((await current.send({ path: '/v1/lines', body })).status, 201)
+    const { json } = await current.send({ path: '/v1/invoices?total[gt]=2999999.5' })
+    assert.deepEqual(
+      json.data.map((each: { total: string }) => each.total),
+      ['2999999.97'],
+    )
   })
 
   it('RES-17: writers at the same time lose nothing', async (context) => {

@@ -17,7 +17,7 @@ import {
 } from './declaration.ts'
 import { eventKinds, revisionKinds } from './event.ts'
 import { completeField } from './field.ts'
-import type { Total } from './kept-summary.ts'
+import { formSums, type Total } from './kept-summary.ts'
 import { completeLimits, mostChangedAtOnce } from './limits.ts'
 import { historyCollection } from './names.ts'
 import { canonicalJson, deepFreeze, plainCopy } from './plain-copy.ts'
@@ -42,7 +42,7 @@ import { webhookResources } from './webhook-resources.ts'
  * @throws Error of any kind if the declaration has mistakes
  */
 export function completeCatalog(declaration: InterfaceDeclaration): Catalog {
-  const declared = plainCopy(declaration) as InterfaceDeclaration
+  const declared = formSums(plainCopy(declaration)) as InterfaceDeclaration
   const resources = startAll(declared.resources, 'by-clients')
   return deepFreeze<Catalog>({
     name: declared.name,

@@ -135,7 +135,10 @@ export interface FieldWords extends SchemaKeywords {
   readonly set?: SetDeclaration
   /** The server numbers the records on creation, without gaps (RES-16). In TypeScript: `Type.Sequence(…)`. */
   readonly sequence?: SequenceDeclaration
-  /** The sum of a field of the live records that refer to this one, by their relation: `lines.amount` (RES-17). */
+  /**
+   * The sum of a field of the live records that refer to this one, by their relation: `lines.amount` (RES-17). Without
+   * a type it has that of the field; then its type in TypeScript is `number | string`.
+   */
   readonly sumOf?: string
   /** The value may be missing or `null`. In TypeScript: `Type.Optional(…)`. */
   readonly optional?: boolean

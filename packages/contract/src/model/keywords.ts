@@ -302,7 +302,7 @@ export const keywords = {
     structure: {
       description:
         'The server keeps the sum of a field of the records that refer to this one, by the name of their relation: ' +
-        'all live ones, whoever may read them. Nothing adds up to 0.',
+        'all live ones, whoever may read them. Nothing adds up to 0. Without a type, the sum has that of the field.',
       ...{ type: 'string', pattern: '^[a-z][a-z\\d_]*\\.[a-z][a-z\\d_]*$', examples: ['lines.amount'] },
       wording: { what: 'a relation and a field', write: 'Write "lines.amount".' },
     },

@@ -1,4 +1,5 @@
 /** Finds all mistakes in a declaration, each with its place and what to write instead. */
+import { formSums } from '../kept-summary.ts'
 import { below, pointerTo, type Steps } from '../place.ts'
 import { isObject, plainCopy } from '../plain-copy.ts'
 import { root } from '../structure/declaration-schema.ts'
@@ -33,10 +34,10 @@ export type Locate = (steps: Steps, isKey: boolean) => SourcePlace | undefined
  */
 export function checkDeclaration(value: unknown, locate?: Locate): Problem[] {
   const copied: Finding[] = []
-  const declaration = new Part(
-    plainCopy(value, (steps, message, remedy) => copied.push({ steps, code: 'INVALID_VALUE', message, remedy })),
-    copied,
+  const copy = plainCopy(value, (steps, message, remedy) =>
+    copied.push({ steps, code: 'INVALID_VALUE', message, remedy }),
   )
+  const declaration = new Part(formSums(copy), copied)
   if (!isObject(declaration.value) && copied.length === 0) {
     const example = locate === undefined ? 'export default defineInterface({ name, resources })' : 'name and resources'
     declaration.mustBe('an object', `Write ${example}.`)

@@ -100,7 +100,8 @@ function checkCombinations({ name, part, declared, shape }: FieldView, resource:
     const message = 'contradicts the transitions: the field never changes'
     part.key('immutable').report(message, 'Remove "immutable" or "transitions".')
   }
-  const hasValue = shape.optional || declared['default'] !== undefined || isSetOnCreation(declared)
+  const isGiven = declared['default'] !== undefined || declared['sumOf'] !== undefined
+  const hasValue = shape.optional || isGiven || isSetOnCreation(declared)
   if (readOnly === true && !hasValue && !isPrepared && !mayBeOwner(resource, name)) {
     const remedy = 'Give it a default, write "optional": true, or name it as the owner.'
     part.key('readOnly').report('leaves the field without a value, and it must have one', remedy)

@@ -15,11 +15,13 @@ export type FieldValue<X> = X extends { readonly '~unsafe': infer Value }
         ? Exclude<Value, null>
         : X extends { readonly type: infer Word }
           ? ValueOfWord<Word, X>
-          : X extends { readonly anyOf: readonly (infer Branch)[] } | { readonly oneOf: readonly (infer Branch)[] }
-            ? FieldValue<Branch>
-            : X extends TSchema & { readonly '~kind': string }
-              ? Static<X>
-              : unknown
+          : X extends { readonly sumOf: string }
+            ? number | string
+            : X extends { readonly anyOf: readonly (infer Branch)[] } | { readonly oneOf: readonly (infer Branch)[] }
+              ? FieldValue<Branch>
+              : X extends TSchema & { readonly '~kind': string }
+                ? Static<X>
+                : unknown
 
 /** @param Word the word `type` of a field, or one of several words */
 type ValueOfWord<Word, X> = Word extends 'string'
