@@ -129,6 +129,8 @@ test('Ctrl-C while the file is read imports nothing', async (context) => {
   child.stderr?.on('data', (text) => {
     printed += text
   })
+  // What was not read yet when it ends.
+  child.stdin?.on('error', () => {})
   child.stdin?.write('old_id,name\n')
   // Progress is printed once rows are staged.
   for (let from = 1; !printed.includes('Importing items: ') && child.exitCode === null; from += 1_000) {

@@ -6,6 +6,7 @@ import pg from 'pg'
 import { Database } from '../../packages/server/src/storage/postgres/database.ts'
 import { usualLimits } from '../../packages/server/src/storage/postgres/settings.ts'
 import type { Row, Transaction } from '../../packages/server/src/storage/transaction.ts'
+import { until } from '../until.ts'
 import { databaseFor, whyNoDatabase } from './database.ts'
 import { query } from './query.ts'
 import { servedFor } from './served.ts'
@@ -63,7 +64,7 @@ test('a statement that takes too long ends, in a read and in a change, and readi
   skip,
 }, async (context) => {
   const url = await databaseFor(context)
-  const served = await servedFor(context, { url, limits: { statement: 1_000, read: 1_000 } })
+  const served = await servedFor(context, { url, limits: { statement: 2_000, read: 2_000 } })
   const made = await served.send('POST', '/v1/notes', { title: 'first' })
   const unlock = await lockNotes(url)
   const reads = [
@@ -146,11 +147,12 @@ test('if all connections are in use, a request waits for a limited time and is t
   skip,
 }, async (context) => {
   const url = await databaseFor(context)
-  const served = await servedFor(context, { url, poolSize: 2, limits: { connect: 300, statement: 3_000 } })
+  const served = await servedFor(context, { url, poolSize: 2, limits: { connect: 300 } })
   const unlock = await lockNotes(url)
   const change = (title: string) => served.send('POST', '/v1/notes', { title })
   const held = [change('first'), change('second')]
-  await sleep(100)
+  const waiting = "from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+  await until(async () => (await query(url, `select 1 ${waiting}`)).length === 2)
   const { status, json } = await change('third')
   assert.deepEqual([status, json.code], [503, 'OVERLOADED'])
   await unlock()
