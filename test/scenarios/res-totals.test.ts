@@ -18,6 +18,7 @@ const billing: InterfaceDeclaration = {
         pieces: { sumOf: 'lines.pieces', filter: true, sort: true },
       },
       events: true,
+      history: true,
       access: anyone,
     },
     lines: {
@@ -32,6 +33,40 @@ const billing: InterfaceDeclaration = {
       updates: { byFilter: true },
     },
   },
+}
+
+interface Recorded {
+  readonly kind: string
+  readonly request_id: string
+  readonly data?: unknown
+  readonly record?: unknown
+}
+
+async function pagesOf({ send }: Trial, path: string): Promise<Recorded[]> {
+  const found: Recorded[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { json } = await send({ path: `${path}limit=100${cursor === '' ? '' : `&cursor=${cursor}`}` })
+    found.push(...json.data)
+    cursor = json.pagination.next_cursor
+  }
+  return found
+}
+
+/** The last event and the last state of each invoice are as it is, and each request has made one of each kind. */
+async function compareRecorded(current: Trial): Promise<void> {
+  for (const invoice of (await current.send({ path: '/v1/invoices?limit=100' })).json.data) {
+    const events = await pagesOf(current, `/v1/events?record=${invoice.id}&`)
+    const states = await pagesOf(current, `/v1/invoices/${invoice.id}/revisions?`)
+    assert.deepEqual([events.at(-1)?.data, states[0]?.record], [invoice, invoice])
+    assert.deepEqual(
+      events.map(({ kind }) => kind),
+      states.map(({ kind }) => kind).reverse(),
+    )
+    for (const each of [events, states]) {
+      const made = each.map(({ request_id, kind }) => `${kind} by ${request_id}`)
+      assert.deepEqual(made, [...new Set(made)])
+    }
+  }
 }
 
 const random = randomFrom(Number(process.env['SEED'] ?? 5))
@@ -114,11 +149,24 @@ describe('sums of children', () => {
             { path: `/v1/invoices/${invoice_id}/restore`, method: 'POST' },
             { path: `/v1/invoices/${invoice_id}`, method: 'PATCH', body: { name: 'x' } },
             { path: `/v1/lines?invoice_id[in]=${invoices.join()}`, method: 'DELETE' },
+            { path: '/v1/lines', method: 'POST', body: [line(invoices), line(invoices), line(invoices)] },
+            { path: `/v1/lines?invoice_id[in]=${invoices.join()}`, method: 'PATCH', body: { amount, pieces } },
+            {
+              path: '/v1/transactions',
+              body: {
+                operations: [
+                  { method: 'POST', path: '/lines', body: line(invoices) },
+                  { method: 'PATCH', path: `/lines/${id}`, body: { amount } },
+                  { method: 'POST', path: '/lines', body: line(invoices) },
+                ],
+              },
+            },
           ]),
         )
         assert.ok(answer.status < 500, answer.text)
       }
       await compare(trial)
+      await compareRecorded(trial)
       if (round === 1) await purgeAt(trial.app, Date.now() + 40 * 86_400_000)
     }
   })
