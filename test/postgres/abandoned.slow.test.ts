@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { localCertificate } from '../../packages/server/src/server/node/certificates.ts'
 import { createNodeServer } from '../../packages/server/src/server/node/listener.ts'
+import { until } from '../until.ts'
 import { temporaryFolder } from './account.ts'
 import { databaseFor, whyNoDatabase } from './database.ts'
 import { query } from './query.ts'
@@ -108,7 +109,7 @@ test('a client that only closed its side gets its response, however late', { ski
   })
   await untilWaiting(served.url, 1)
   socket.end()
-  await sleep(1_000)
+  await until(() => heard.includes('102 Processing'))
   await untilWaiting(served.url, 1)
   await unlock()
   while (!heard.includes('"first"')) await sleep(10)

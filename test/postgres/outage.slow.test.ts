@@ -7,6 +7,7 @@ import sql from 'sql-template-tag'
 import { Database } from '../../packages/server/src/storage/postgres/database.ts'
 import { usualLimits } from '../../packages/server/src/storage/postgres/settings.ts'
 import type { Transaction } from '../../packages/server/src/storage/transaction.ts'
+import { until } from '../until.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { versionAsked } from './database.ts'
 import { whyNoPostgres } from './programs.ts'
@@ -126,10 +127,9 @@ for (const [way, goAway] of Object.entries(ways)) {
       // Nothing is waited for that the limits would end.
       for (const wait of waits) assert.ok((wait ?? 0) < usualLimits.connect, `recovered after ${wait} ms`)
     }
-    await sleep(200)
+    await until(() => running.acknowledged.size > 100)
     await running.end()
     await judge(cluster.url, running)
-    assert.ok(running.acknowledged.size > 100)
     // Ten for transactions, four for single reads, one for what must not wait.
     assert.ok((await connectionsOf(cluster.adminUrl)) <= 25)
     await served.close()
