@@ -209,7 +209,8 @@ export const sentences = {
     onlyToMany: 'goes with a relation to many records, and {name} leads to one',
     noParameters: 'This address takes no parameters with this method.',
     uniqueParameter:
-      'A record takes the value of one unique field here, and nothing else: {known:or}. An array takes key.',
+      'A record takes the value of one unique field here, and nothing else: {known:or}. ' +
+      'An array takes the name of the field in key.',
     onlyParameters: 'This address takes only {only} with this method.',
     includedInPast: 'does not go with Accept-Datetime: related records are read as they are now',
     streamParameters: 'A stream takes only filters as parameters. Last-Event-ID says where it begins.',

@@ -5,7 +5,7 @@ import { isKeptExactly } from 'resourced-contract/model/json/read-json'
 import { isObject } from 'resourced-contract/model/plain-copy'
 import type { Field, Resource } from 'resourced-contract/model/resource'
 import { uniqueKeysOf } from 'resourced-contract/model/resource'
-import { type Issue, issue } from 'resourced-contract/spec/faults'
+import { type Fault, type Issue, issue } from 'resourced-contract/spec/faults'
 import { isUnstorable, jsonNumber, unstorable } from './filters.ts'
 import { invalidQuery, type Parameter, readItems } from './parameters.ts'
 
@@ -41,18 +41,20 @@ export function readUpsert(
   const wrong = parameters.filter(isUnstorable)
   if (wrong.length > 0) throw invalidQuery(wrong.map(({ name: parameter }) => unstorable(parameter)))
   const [first, another] = parameters
-  if (another !== undefined) throw invalidQuery([issue('uniqueParameter', { parameter: another.name, known: names })])
+  if (another !== undefined) throw notUnique(another.name, names)
   if (Array.isArray(body)) {
-    const stored = first?.name === 'key' ? keys.get(first.value) : undefined
+    if (first?.name !== 'key') throw notUnique(first?.name ?? 'key', names)
+    const stored = keys.get(first.value)
     if (stored === undefined) throw invalidQuery([issue('enum', { parameter: 'key', allowed: names })])
     return { ...readArray(body, most), key: stored }
   }
   const stored = first === undefined ? undefined : keys.get(first.name)
-  if (first === undefined || stored === undefined) {
-    const parameter = first?.name ?? names[0]
-    throw invalidQuery([issue('uniqueParameter', { parameter, known: names })])
-  }
+  if (first === undefined || stored === undefined) throw notUnique(first?.name ?? names[0], names)
   return { ...identified(resource, first, body), key: stored }
+}
+
+function notUnique(parameter: string | undefined, known: readonly string[]): Fault {
+  return invalidQuery([issue('uniqueParameter', { parameter, known })])
 }
 
 /** A record with the unique value of its address. */
