@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { Fault, fault } from 'resourced-contract/spec/faults'
 import { openFiles } from '../../../../../test/open-files.ts'
+import { until } from '../../../../../test/until.ts'
 import { download, takeSteadily } from '../../../../../test/wire/download.ts'
 import { transports } from '../../../../../test/wire/transports.ts'
 import type { HttpResponse } from '../../http/message.ts'
@@ -150,6 +151,12 @@ async function serveFilm(context: TestContext, secure: boolean): Promise<string>
   return server.listen('127.0.0.1', 0)
 }
 
+/** Waits until the server has opened the file, and closed it before its end. */
+async function untilGivenUp(): Promise<void> {
+  await until(() => openFiles(film) > 0)
+  await until(() => openFiles(film) === 0)
+}
+
 for (const transport of transports) {
   test(`LIM-3: ${transport}: a client that does not read a file is disconnected; one that reads slowly but steadily gets all of it`, async (context) => {
     const origin = await serveFilm(context, transport !== 'HTTP/1.1')
@@ -157,10 +164,10 @@ for (const transport of transports) {
     takeSteadily(steady, 2_000_000, 200)
     const { size, error } = await steady.ended
     assert.deepEqual([size, error], [length, undefined])
+    await until(() => openFiles(film) === 0)
 
     const staring = download(origin, '/', transport)
-    await sleep(3_000)
-    assert.equal(openFiles(film), 0)
+    await untilGivenUp()
     staring.stream.resume()
     assert.ok((await staring.ended).size < length)
   })
@@ -173,9 +180,8 @@ test('LIM-3: a client that sends requests and does not read a file is disconnect
   socket.pause()
   ask('/')
   const timer = setInterval(() => ask('/text'), 100)
-  await sleep(3_000)
+  await untilGivenUp()
   clearInterval(timer)
-  assert.equal(openFiles(film), 0)
   socket.destroy()
 })
 
@@ -187,9 +193,8 @@ test('LIM-3: HTTP/2: an idle download is aborted even if its session is active',
   session.setLocalWindowSize(10_000_000)
   const staring = session.request({ ':path': '/' }).on('error', () => {})
   const timer = setInterval(() => session.request({ ':path': '/text' }).resume(), 100)
-  await sleep(3_000)
+  await untilGivenUp()
   clearInterval(timer)
-  assert.equal(openFiles(film), 0)
   staring.resume()
   if (!staring.closed) await once(staring, 'close')
   assert.notEqual(staring.rstCode, 0)
