@@ -75,6 +75,8 @@ test('HIS-1, HIS-3: after a clock was set back, states stay in order, and each t
   }
   clock.ahead = 3 * hour
   assert.deepEqual((await at(began - 10_000))[0], 404)
+  const headers = { 'accept-datetime': new Date(began - 10_000).toUTCString() }
+  assert.match((await send({ path, headers })).json.detail, /^There was no such record in \w+ at that time\.$/)
   assert.equal((await at(began + hour / 2))[1], 'A')
   // All that happened while the clock was behind is of the last time before: its last state counts.
   assert.equal((await at(began + hour + hour / 2))[1], 'C')

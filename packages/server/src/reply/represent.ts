@@ -162,6 +162,8 @@ export function represent(plan: Plan, outcome: Outcome, context: ReplyContext): 
         return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: undefined }
       }
       if (outcome.issues !== undefined) throw fault('NOT_FOUND', { errors: named(outcome.issues) })
+      if ('former' in plan && plan.former !== undefined)
+        throw fault('NOT_FOUND', { detail: `There was no such record in ${resource.name} at that time.` })
       throw fault('NOT_FOUND', { detail: `There is no such record in ${resource.name}, or it was deleted.` })
     case 'parent-missing': {
       const planned = plan.kind === 'write-many' ? plan.create : plan
