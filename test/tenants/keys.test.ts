@@ -52,6 +52,19 @@ it('TEN-2: a key has only claims of its maker, so that it names no other tenant'
   assert.equal(outcomeOf(await send({ path: keys, as: acme, body: { tenant: 'globex' } })), '400 VALIDATION_FAILED')
 })
 
+it('TEN-2: a key that is not made leaves no hash', async (t) => {
+  const current = await tenantTrial(declaration)
+  t.after(current.close)
+  await createTenants(current, 'acme')
+  const headers = { 'idempotency-key': '"again"' }
+  const body = { subject: 'bob' }
+  const again = async () => (await current.send({ path: keys, as: acme, body, headers })).status
+  assert.deepEqual([await again(), await again(), await again()], [201, 409, 409])
+  const refused = await current.send({ path: keys, as: acme, body: { subject: 3 } })
+  assert.equal(refused.status, 400)
+  assert.equal((await current.database.rows('select hash from resourced_tenant_keys')).length, 1)
+})
+
 it('TEN-2: a key of no tenant, whose claim names one, makes keys of it', async (t) => {
   const current = await tenantTrial(declaration)
   t.after(current.close)

@@ -209,7 +209,8 @@ export class OpenTenants implements Tenants {
       },
     }
     const maintenance = () => this.#maintenance.of(id)
-    const parts = serve(catalog, guarded, { id, name, addKey: (hash) => registry.addKey(hash, id), maintenance })
+    const addKey = (hash: string) => registry.addKey(hash, id)
+    const parts = serve(catalog, guarded, { id, name, addKey, dropKey: registry.dropKey, maintenance })
     // The request that opens a tenant may be its first change.
     await parts.deliveries?.begun
     const times = { plannedAt: wakesAt ?? now() + day, changedAt: 0, maintainedAt: 0 }

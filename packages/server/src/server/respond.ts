@@ -156,6 +156,8 @@ async function carryOut(authorized: Accepted, progress: Progress): Promise<HttpR
   const plan = isNamed ? { ...planned, request: { id: requestId, version: versionCatalog.version } } : planned
   timing?.mark('plan')
   const stored = await run(authorized, plan.kind === 'create-webhook' ? await fromNow(app.storage, plan) : plan)
+  // It was refused, or is the repeated answer of another one.
+  if (planned.kind === 'create-key' && stored.kind !== 'created') await app.tenant?.dropKey(planned.hash)
   const { versionResource } = plan
   const outcome = versionResource === undefined ? stored : outcomeFromStored(versionResource, stored)
   timing?.mark('db')

@@ -129,6 +129,7 @@ export interface OwnTenant {
   readonly id: string
   readonly name: string
   addKey(hash: string): Promise<void>
+  dropKey(hash: string): Promise<void>
   /** Its maintenance (ERR-6); `undefined`: it is off. */
   maintenance(): Maintenance | undefined
 }

@@ -144,9 +144,7 @@ export interface TenantStore {
   activate(id: string, now: number): Promise<void>
   /** Begins to move a tenant, which is not served meanwhile, and holds it. Returns whether it was active. */
   beginMove(id: string, now: number, until: number): Promise<boolean>
-  /**
-   * Holds a tenant for the command that imports or moves it, or ends its hold. Returns whether nobody has since `held`.
-   */
+  /** Holds a tenant for a command that imports or moves it, or ends that. Returns whether nobody has since `held`. */
   hold(id: string, held: number | null, until: number | null): Promise<boolean>
   /** Creates a tenant. Several first requests at once get the same one; `undefined`: there are as many already. */
   create(tenant: NewTenant): Promise<TenantEntry | undefined>
@@ -175,6 +173,8 @@ export interface TenantStore {
   tenantOfKey(hash: string): Promise<TenantEntry | undefined>
   /** Keeps which tenant a key belongs to, before the key itself is stored. */
   addKey(hash: string, tenant: string): Promise<void>
+  /** Forgets a key that was not stored. */
+  dropKey(hash: string): Promise<void>
 }
 
 /** The kinds of background jobs. */

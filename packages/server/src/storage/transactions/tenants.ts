@@ -99,6 +99,7 @@ export function tenantStore(
       }),
     addKey: (hash, tenant) =>
       write(() => note(sql`insert into resourced_tenant_keys (hash, tenant) values (${hash}, ${tenant})`)),
+    dropKey: (hash) => write(() => note(sql`delete from resourced_tenant_keys where hash = ${hash}`)),
   }
 }
 
