@@ -16,8 +16,8 @@ import {
   type ResourceDeclaration,
 } from './declaration.ts'
 import { eventKinds, revisionKinds } from './event.ts'
-import { completeField } from './field.ts'
-import { formSums, type Total } from './kept-summary.ts'
+import { completeField, formSums } from './field.ts'
+import type { Total } from './kept-summary.ts'
 import { completeLimits, mostChangedAtOnce } from './limits.ts'
 import { historyCollection } from './names.ts'
 import { canonicalJson, deepFreeze, plainCopy } from './plain-copy.ts'

@@ -2,11 +2,12 @@
  * Declared fields: what the JSON Schema of a field means (type, enum, optional), and the complete field made from it.
  */
 
-import { type DecimalForm, decimalFormOf, decimalSchema } from './decimal.ts'
+import { type DecimalForm, decimalFormOf, decimalSchema, mostDigits } from './decimal.ts'
 import type { FieldDeclaration, ServerValue } from './declaration.ts'
 import { completeKeywords, isServers, keywordRows } from './keywords.ts'
 import { memberPaths } from './members.ts'
 import { isObject, optionalMark } from './plain-copy.ts'
+import { nameRelations, type RelationSource } from './relations.ts'
 import { type Field, type FieldType, isComparable } from './resource.ts'
 import { compileField } from './schema.ts'
 
@@ -187,4 +188,47 @@ function completePart(name: string, schema: unknown): Field | undefined {
 
 function unsent(): never {
   throw new Error('The server alone writes this field.')
+}
+
+/**
+ * Gives sums without a type that of what they add up, and decimals all the digits that there are. What is declared
+ * wrongly stays as it is.
+ *
+ * @param declaration a copy by `plainCopy`, which is changed
+ */
+export function formSums<T>(declaration: T): T {
+  const fieldsOf = Object.entries(membersOf(isObject(declaration) ? declaration['resources'] : undefined)).map(
+    ([name, resource]) => [name, Object.entries(membersOf(membersOf(resource)['fields']))] as const,
+  )
+  for (const [name, fields] of fieldsOf) {
+    for (const [, declared] of fields) {
+      const field = membersOf(declared)
+      if (typeof field['sumOf'] !== 'string' || field['type'] !== undefined) continue
+      const [relation = '', amount = ''] = field['sumOf'].split('.')
+      const sources = fieldsOf.map(sourceOf)
+      const { collection } = nameRelations(sourceOf([name, fields]), sources).relations.get(relation) ?? {}
+      const added = fieldsOf.find(([each]) => each === collection)?.[1].find(([each]) => each === amount)?.[1]
+      const { type, decimal } = shapeOf(membersOf(added))
+      if (type === 'integer') Object.assign(field, { type })
+      if (type === 'decimal') Object.assign(field, { type, precision: mostDigits, scale: decimal?.scale })
+    }
+  }
+  return declaration
+}
+
+function membersOf(value: unknown): Schema {
+  return isObject(value) ? value : {}
+}
+
+function sourceOf([name, fields]: readonly [string, readonly (readonly [string, unknown])[]]): RelationSource {
+  const references = fields.flatMap(([field, declared]) => {
+    const { reference, as, inverse, writeOnly } = membersOf(declared)
+    const isOne = typeof reference === 'string' && writeOnly !== true
+    return isOne ? [{ field, collection: reference, as: textOf(as), inverse: textOf(inverse) }] : []
+  })
+  return { name, fields: new Set(fields.map(([field]) => field)), references }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }

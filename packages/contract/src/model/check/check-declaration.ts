@@ -1,5 +1,5 @@
 /** Finds all mistakes in a declaration, each with its place and what to write instead. */
-import { formSums } from '../kept-summary.ts'
+import { formSums } from '../field.ts'
 import { below, pointerTo, type Steps } from '../place.ts'
 import { isObject, plainCopy } from '../plain-copy.ts'
 import { root } from '../structure/declaration-schema.ts'
