@@ -178,6 +178,31 @@ describe('limits of related records', () => {
     assert.equal((await send({ path: '/v1/papers?include=box,original,copies' })).status, 200)
   })
 
+  it('REL-3, LIM-5: a condition leaves room for the filter of the address of further records', async (context) => {
+    const { send, make } = await trialFor(context, archive)
+    const box = await make('boxes', { name: 'b' })
+    const paper = await make('papers', { title: 'p', box_id: box.id })
+    const ask = (comparisons: number) => {
+      const and = Array.from({ length: comparisons }, () => ({ created_at: { gte: '2020-01-01T00:00:00Z' } }))
+      const where = encodeURIComponent(JSON.stringify({ and }))
+      return send({
+        path: `/v1/papers/${paper.id}?include=copies&include[copies][limit]=1&include[copies][where]=${where}`,
+      })
+    }
+    // Whether or not there are further records.
+    for (let copies = 0; copies < 3; copies++) {
+      const refused = await ask(50)
+      assert.deepEqual([refused.status, places(refused)], [400, ['TOO_MANY_ITEMS include[copies][where]']])
+      const { status, json } = await ask(49)
+      assert.equal(status, 200)
+      const { next, total_count } = json.related.copies[paper.id]
+      assert.equal(total_count, copies)
+      assert.equal(next !== null, copies > 1)
+      if (next !== null) assert.equal((await send({ path: next })).status, 200)
+      await make('papers', { title: 'c', box_id: box.id, copy_id: paper.id })
+    }
+  })
+
   it('REL-5: ids and the addresses of further records count too', async (context) => {
     const current = await trialFor(context, archive)
     await fill(current, Array(30).fill(1))

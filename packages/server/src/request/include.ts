@@ -44,6 +44,8 @@ const usualLimit = 20
 /** The most characters of the parameters of a path, encoded: the address of the list that goes on has them (LIM-3). */
 const longestQuery = headLimits.target / 2
 
+const anyId = '00000000-0000-7000-8000-000000000000'
+
 const options = ['limit', 'sort', 'where']
 
 /** Whether a parameter says what is included. */
@@ -157,7 +159,7 @@ function readOptions(
   const hasFields = names !== undefined && isShortList('fields', names, issues, parameter)
   const fields = hasFields ? readFields(resource, listed(names, { parameter }), systemFields, issues) : undefined
   const condition = take(named('where'), isToMany)
-  const where = condition === undefined ? undefined : readCondition({ resource, catalog }, condition, issues)
+  const where = condition === undefined ? undefined : readCondition({ resource, catalog }, relation, condition, issues)
   const query = [
     ...(hasOrder ? [`sort=${order}`] : []),
     ...(condition === undefined ? [] : [`where=${encodeURIComponent(condition.value)}`]),
@@ -168,14 +170,15 @@ function readOptions(
   return { ...step, limit, sort, where, fields, query }
 }
 
-/** Reads the condition of a path. Its days are those of UTC. */
+/** Reads the condition of a path. Its days are those of UTC. The address of the other records has one filter more. */
 function readCondition(
   from: Source,
+  { field }: Relation,
   { name, value, pointer: start = '' }: Parameter,
   issues: Issue[],
 ): AskedCondition | undefined {
   const found: Issue[] = []
-  const { where } = readFilters(from, [], { condition: { text: value } }, found)
+  const { where } = readFilters(from, [{ name: field, value: anyId }], { condition: { text: value } }, found)
   const placed = found.map(({ pointer, ...each }) => ({
     ...each,
     parameter: name,
