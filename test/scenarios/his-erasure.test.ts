@@ -69,6 +69,34 @@ describe('HIS-4: erasure', () => {
     await books.close()
   })
 
+  test('HIS-4, PAG-4: totals of events stay exact after an erasure and what follows', async () => {
+    const books = await trial(library)
+    const { send } = books
+    const { id } = await books.make('books', { title: 'A' })
+    const path = `/v1/books/${id}`
+    for (const title of ['B', 'C']) await retitle(books, path, title)
+    const totals: number[] = []
+    const count = async () => {
+      const { json } = await send({ path: `/v1/events?record=${id}` })
+      assert.equal(json.pagination.total_count, json.data.length)
+      totals.push(json.data.length)
+    }
+    await count()
+    for (const deleted of ['', '?include_deleted=true']) {
+      await send({ method: 'DELETE', path: `${path}/revisions${deleted}` })
+      await count()
+      await send({ method: 'DELETE', path })
+      await count()
+      await send({ method: 'POST', path: `${path}/restore` })
+      await count()
+    }
+    await send({ method: 'DELETE', path })
+    await purge(books)
+    await count()
+    assert.deepEqual(totals.slice(0, 4), [3, 1, 2, 3])
+    await books.close()
+  })
+
   test('HIS-4: a hard deletion and a purge leave nothing', async () => {
     const books = await trial(library)
     const { send, database } = books

@@ -22,6 +22,8 @@ export interface EventTotal {
   readonly removals: number
   /** The mark of the last position: if it is another one, all are counted again too. */
   readonly mark: number
+  /** Whether records that are there have empty events (HIS-4): once records are removed, all are counted again. */
+  readonly areErased: boolean
 }
 
 /**
@@ -34,10 +36,12 @@ export function* countEvents(
   before: EventTotal | undefined,
 ): Transaction<{ readonly total: number; readonly counted: EventTotal | undefined }> {
   const onward = before && (yield* count(list, before))
-  const goesOn = onward !== undefined && onward.removals === before?.removals && onward.markBefore === before.mark
+  const isSame = onward !== undefined && onward.removals === before?.removals && onward.markBefore === before.mark
+  const goesOn = isSame && !(before?.areErased && onward.areRemoved)
   const found = goesOn ? onward : yield* count(list)
   const total = (found === onward ? (before?.total ?? 0) : 0) + found.added - found.emptied
-  const counted = { total, last: found.last, removals: found.removals, mark: found.mark }
+  const areErased = found === onward ? before?.areErased === true : found.areErased
+  const counted = { total, last: found.last, removals: found.removals, mark: found.mark, areErased }
   return { total, counted: found.isAhead ? undefined : counted }
 }
 
@@ -58,7 +62,19 @@ function* count({ context, plan, where }: List, before?: EventTotal) {
   const ahead = horizon === undefined ? sql`0` : sql`(select count(*) ${later} > ${horizon} and ${removal})`
   const clock = sql`select coalesce(sum(revision), 0) from resourced_clocks where collection = ${resource.name}`
   const removals = sql`(${clock}) + coalesce((select min(_row) from ${positions}), 0)`
-  const counts = sql`(${added}) as added, (${emptied}) as emptied`
+  const areRemoved = before === undefined ? sql`1 = 0` : sql`exists (select 1 ${later} > ${before.last} and ${removal})`
+  const hard = [...context.catalog.resources.values()].filter(({ deletion }) => deletion.variant === 'hard')
+  const ofHard = context.dialect.isAnyOf(
+    sql`later.collection`,
+    hard.map(({ name }) => name),
+  )
+  const isGone = sql`exists (select 1 ${later} > e._row and later.record = e.record
+    and (later.kind = 'purged' or (later.kind = 'deleted' and ${ofHard})))`
+  const erased = sql`select 1 from ${tableSql(resource.name)} e where data is null and not ${removal} and not ${isGone}`
+  const areErased = before === undefined ? sql`exists (${erased})` : sql`1 = 0`
+  const flag = (holds: Sql) => sql`case when ${holds} then 1 else 0 end`
+  const flags = sql`${flag(areRemoved)} as are_removed, ${flag(areErased)} as are_erased`
+  const counts = sql`(${added}) as added, (${emptied}) as emptied, ${flags}`
   const newest = (up: Sql | number) => sql`(select id from ${positions} where _row <= ${up} order by _row desc limit 1)`
   const marks = sql`${newest(last)} as newest, ${newest(before?.last ?? 0)} as before`
   const row = yield* firstRow(
@@ -69,6 +85,7 @@ function* count({ context, plan, where }: List, before?: EventTotal) {
     ...{ added: number, emptied: emptiedNumber, last: Number(row?.['last']), removals: Number(row?.['removals']) },
     ...{ mark: eventMark(row?.['newest']), markBefore: eventMark(row?.['before']) },
     isAhead: Number(row?.['ahead']) > 0,
+    ...{ areRemoved: row?.['are_removed'] === 1, areErased: row?.['are_erased'] === 1 },
   }
 }
 
