@@ -131,6 +131,14 @@ describe('HIS-1: each state is kept in the transaction of its change', () => {
     const later = (await revisionsOf(carts, path, '?limit=100')).slice(0, -states.length)
     const known = later.map((each: { request_id: string }) => each.request_id)
     assert.deepEqual(known.sort(), requests.sort())
+    // A restoration is one state too, with what is restored below.
+    assert.equal((await carts.send({ method: 'DELETE', path })).status, 204)
+    const restored = await carts.send({ method: 'POST', path: `${path}/restore` })
+    const [last, before] = await revisionsOf(carts, path)
+    assert.deepEqual(
+      [last.kind, before.kind, last.record, restored.json.total],
+      ['restored', 'deleted', restored.json, 12],
+    )
     await carts.close()
   })
 

@@ -19,7 +19,7 @@ const goesOn = goesOnSql(`coalesce(${knownMark}, -1)`)
 
 /** The call that sets it. */
 export function attributed(attribution: Attribution): Sql {
-  return sql`set_config(${raw(`'${origin}'`)}, ${JSON.stringify({ ...attribution, mark: newMark() })}, true)`
+  return sql`set_config(${raw(`'${origin}'`)}, ${JSON.stringify({ mark: newMark(), ...attribution })}, true)`
 }
 
 /** See `Dialect.attribute`. */

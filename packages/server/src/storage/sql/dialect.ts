@@ -108,6 +108,8 @@ export interface Attribution {
   /** The id of the request. */
   readonly request: string | null
   readonly version: string | null
+  /** The mark of what the transaction changes as one (`goesOnSql`); left out: a new one. */
+  readonly mark?: number
 }
 
 /** A trigger of a table, which writes events or revisions, or keeps summaries. */

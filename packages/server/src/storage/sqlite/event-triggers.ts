@@ -23,7 +23,7 @@ const changeMarkFunction = 'resourced_change_mark'
 const attributeFunction = 'resourced_attribute'
 
 /** The origin of the changes of the running transaction and their mark, by connection. */
-const attributions = new WeakMap<DatabaseSync, Attribution & { readonly mark: number }>()
+const attributions = new WeakMap<DatabaseSync, Required<Attribution>>()
 
 /** Forgets the origin of changes, when another transaction begins. */
 export function forgetAttribution(database: DatabaseSync): void {
@@ -47,8 +47,8 @@ export function addEventFunctions(database: DatabaseSync): void {
   }
   const mark = () => markOfChange(database) ?? -1
   database.aggregate(changeMarkFunction, { start: null, step: () => null, result: mark })
-  database.function(attributeFunction, (caller, request, version) => {
-    attributions.set(database, { ...({ caller, request, version } as Attribution), mark: newMark() })
+  database.function(attributeFunction, (caller, request, version, mark) => {
+    attributions.set(database, { caller, request, version, mark } as Required<Attribution>)
     return null
   })
 }
@@ -77,8 +77,8 @@ function snapshot(row: 'new' | 'old', columns: readonly SnapshotColumn[]): strin
 }
 
 /** See `Dialect.attribute`. */
-export function attribute({ caller, request, version }: Attribution): Sql {
-  return sql`select ${raw(attributeFunction)}(${caller}, ${request}, ${version})`
+export function attribute({ caller, request, version, mark = newMark() }: Attribution): Sql {
+  return sql`select ${raw(attributeFunction)}(${caller}, ${request}, ${version}, ${mark})`
 }
 
 /** The triggers of a table. */

@@ -274,10 +274,12 @@ export function* revive(
   ids: readonly string[],
   { mark, updatedAt }: { readonly mark: string | null; readonly updatedAt?: string | undefined },
 ): Transaction<void> {
-  const { catalog, dialect } = context
+  const { catalog, dialect, attribution } = context
   if (ids.length > 1 && resourceOf(catalog, collection).unique.length > 0) yield* lockValues(context, collection)
   const updated = updatedAt === undefined ? empty : sql`, updated_at = ${changeTime(updatedAt)}`
-  const live = sql`deleted_at = null, _deletion = ${mark}, _revision = ${nextRevisionSql(newMark())}${updated}`
+  // Sums of what returns with them are a part of the same change.
+  const revision = nextRevisionSql(attribution?.mark ?? newMark())
+  const live = sql`deleted_at = null, _deletion = ${mark}, _revision = ${revision}${updated}`
   yield ignoringRows(sql`update ${tableSql(collection)} set ${live} where ${dialect.isAnyOf(raw('id'), ids)}`)
 }
 

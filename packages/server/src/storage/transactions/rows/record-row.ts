@@ -259,8 +259,9 @@ export function* attributed<T>(
   change: (context: SqlContext) => Transaction<T>,
 ): Transaction<T> {
   if (attribution === undefined || !hasRecording(context.catalog)) return yield* change(context)
-  yield* tellAttribution(context, attribution)
-  return yield* change({ ...context, attribution })
+  const marked = { ...attribution, mark: newMark() }
+  yield* tellAttribution(context, marked)
+  return yield* change({ ...context, attribution: marked })
 }
 
 /** A value of a column, or the SQL of one. */
