@@ -71,15 +71,16 @@ async function reach(page: Page, wanted: (place: number) => boolean, what: strin
   throw new Error(`${what}: the list is at ${place}`)
 }
 
-/** Waits until the list has been at a place for a while. */
+/** Waits until the list has been at a place for a while: a busy machine pauses in the middle of a move. */
 async function rest(page: Page): Promise<number> {
   let before: number | undefined
+  let times = 0
   return reach(
     page,
     (place) => {
-      const isSame = place === before
+      times = place === before ? times + 1 : 0
       before = place
-      return isSame
+      return times >= 12
     },
     'rest',
   )
