@@ -310,6 +310,7 @@ function checkHistory({ part }: ResourceView): void {
   const history = part.key('history')
   const keep = history.key('keep')
   if (isObject(history.value)) {
+    history.keys(['keep'])
     const kept = parsePeriod(keep.text)
     if (kept === undefined) keep.mustBe('an ISO 8601 duration', 'Write one such as "P1Y", "P90D" or "PT12H".')
     else if (kept.months + kept.milliseconds === 0) keep.report('is no time at all', 'Write a longer one.')

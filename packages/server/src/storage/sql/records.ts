@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { type FieldGrants, grantOf, recordedGrants } from 'resourced-contract/model/field-grants'
 import { jsonText } from 'resourced-contract/model/json/json-text'
+import { tenantsCollection } from 'resourced-contract/model/names'
 import { exactText } from 'resourced-contract/model/plain-copy'
 import type { Predicate } from 'resourced-contract/model/predicate'
 import {
@@ -60,14 +61,20 @@ export function searchWords(resource: Resource, record: RecordValues): string {
 export function revisionSql({ catalog, dialect, epochs, tagSecret }: Opened, collection: string): Sql {
   const epoch = epochs?.get(collection)
   const revision = raw(epoch === undefined ? '_revision' : `(_revision + ${epoch})`)
-  if (catalog.tenants === undefined || tagSecret === undefined) return revision
+  // The tenants themselves are in the catalog of their operators.
+  if (!areApart(catalog) || tagSecret === undefined) return revision
   const seed = Buffer.from(tagSecret).readUIntBE(0, 6)
   return sql`(${revision} + ${dialect.tagOffset(sql`id`, seed)})`
 }
 
+/** Whether each record has tags of its own: those of tenants, and the tenants in the catalog of their operators. */
+function areApart({ tenants, resources }: Opened['catalog']): boolean {
+  return tenants !== undefined || resources.get(tenantsCollection)?.made === 'for-clients'
+}
+
 /** The column of a select that gives the revision as `_revision`. */
 export function revisionColumn(opened: Opened, collection: string): Sql {
-  const isStored = opened.catalog.tenants === undefined && !opened.epochs?.has(collection)
+  const isStored = !areApart(opened.catalog) && !opened.epochs?.has(collection)
   return isStored ? raw('_revision') : sql`${revisionSql(opened, collection)} as _revision`
 }
 

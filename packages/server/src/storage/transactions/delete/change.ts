@@ -139,7 +139,7 @@ function brokenBy(outcome: Outcome): JobError {
   const [first] = 'issues' in outcome ? (outcome.issues ?? []) : []
   const code = outcome.kind === 'conflict' ? (first?.code ?? 'CONFLICT') : usualCodes[outcome.kind]
   const { status, title } = faults[code as keyof typeof faults] ?? faults.CONFLICT
-  const detail = `Another request has made what refuses the change of a match. ${undone}`
+  const detail = `Another request, or the change of another match, has made what refuses that of a match. ${undone}`
   return { type: problemType(code ?? 'CONFLICT'), title, status, detail, code }
 }
 
