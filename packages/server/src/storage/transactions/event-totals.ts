@@ -63,15 +63,7 @@ function* count({ context, plan, where }: List, before?: EventTotal) {
   const clock = sql`select coalesce(sum(revision), 0) from resourced_clocks where collection = ${resource.name}`
   const removals = sql`(${clock}) + coalesce((select min(_row) from ${positions}), 0)`
   const areRemoved = before === undefined ? sql`1 = 0` : sql`exists (select 1 ${later} > ${before.last} and ${removal})`
-  const hard = [...context.catalog.resources.values()].filter(({ deletion }) => deletion.variant === 'hard')
-  const ofHard = context.dialect.isAnyOf(
-    sql`later.collection`,
-    hard.map(({ name }) => name),
-  )
-  const isGone = sql`exists (select 1 ${later} > e._row and later.record = e.record
-    and (later.kind = 'purged' or (later.kind = 'deleted' and ${ofHard})))`
-  const erased = sql`select 1 from ${tableSql(resource.name)} e where data is null and not ${removal} and not ${isGone}`
-  const areErased = before === undefined ? sql`exists (${erased})` : sql`1 = 0`
+  const areErased = before === undefined ? sql`exists (${erasedSql(context, plan)})` : sql`1 = 0`
   const flag = (holds: Sql) => sql`case when ${holds} then 1 else 0 end`
   const flags = sql`${flag(areRemoved)} as are_removed, ${flag(areErased)} as are_erased`
   const counts = sql`(${added}) as added, (${emptied}) as emptied, ${flags}`
@@ -87,6 +79,19 @@ function* count({ context, plan, where }: List, before?: EventTotal) {
     isAhead: Number(row?.['ahead']) > 0,
     ...{ areRemoved: row?.['are_removed'] === 1, areErased: row?.['are_erased'] === 1 },
   }
+}
+
+/** Selects events of the list that are empty although nothing has removed their record for good. */
+function erasedSql(context: SqlContext, { resource, filter }: ReadPage): Sql {
+  const column = (name: string) => columnSql(subject, name)
+  const hard = [...context.catalog.resources.values()].filter(({ deletion }) => deletion.variant === 'hard')
+  const names = hard.map(({ name }) => name)
+  const isHard = context.dialect.isAnyOf(sql`later.collection`, names)
+  const isGone = sql`exists (select 1 from ${tableSql(resource.name)} later
+    where later.record = ${column('record')} and later._row > ${column('_row')}
+      and (later.kind = 'purged' or (later.kind = 'deleted' and ${isHard})))`
+  return sql`select 1 from ${subjectSql(resource.name)} where ${predicateSql(context, resource, filter)}
+    and ${column('data')} is null and not ${raw(isRemoval)} and not ${isGone}`
 }
 
 /** Counts the events up to a position that a later removal of their record has emptied. */
