@@ -77,6 +77,8 @@ interface Run<T> extends SlowReading {
 
 /** How often a transaction is started again, at least, before it fails. */
 const mostRestarts = 12
+/** After so many restarts it runs as after a deadlock: one of many that conflict with each other at a time. */
+const mostBeside = 4
 /** For how long it is tried at least, in milliseconds: each attempt takes long on a busy machine. */
 const leastTried = 2_000
 
@@ -291,7 +293,7 @@ export class Database implements Runner {
    * Runs work again where it may succeed then: after a conflict with other transactions, and after its server has
    * failed, where another one may take over and nothing was committed.
    *
-   * @param work is told whether there was a deadlock
+   * @param work is told whether there was a deadlock, or many conflicts
    * @param isRepeatable whether work that was perhaps committed can run again
    */
   async #restarting<T>(work: (isAfterDeadlock: boolean) => Promise<T>, isRepeatable = true): Promise<T> {
@@ -302,7 +304,7 @@ export class Database implements Runner {
       try {
         return await work(isAfterDeadlock)
       } catch (error) {
-        isAfterDeadlock ||= isDeadlock(error)
+        isAfterDeadlock ||= isDeadlock(error) || restarts >= mostBeside
         const isUnknown = error instanceof StorageFault && error.kind === 'uncertain'
         // A commit that is only on the primary would be found, and acknowledged.
         const canRepeat = isRepeatable && isUnknown && error.cause !== undefined
