@@ -35,7 +35,7 @@ export const control = {
   // A table lock is acquired before the transaction takes its snapshot; a row lock would be too late.
   besideRules: textOf('lock table resourced_meta in row exclusive mode'),
   // Two transactions never hold this lock at the same time; others do not wait for it.
-  afterDeadlock: textOf('lock table resourced_meta in share update exclusive mode'),
+  afterConflicts: textOf('lock table resourced_meta in share update exclusive mode'),
   commit: textOf('commit'),
   rollback: textOf('rollback'),
   isThere: textOf('select 1 as one'),
@@ -50,16 +50,16 @@ function textOf(text: string): Statement {
  * (`Locks.excludeSerializable`).
  *
  * @param limits set where the session has none
- * @param isAfterDeadlock whether it has had a deadlock: those run one after another, or they could deadlock for ever
+ * @param isAfterConflicts whether it had a deadlock, or many conflicts: those run one after another, or might for ever
  */
 export function beginOf(
   { readCommitted, serializable }: Control,
   isolation: Isolation,
   limits?: Pick<Limits, 'lock'>,
-  isAfterDeadlock = false,
+  isAfterConflicts = false,
 ): readonly Statement[] {
   const locks = isolation === 'serializable' ? [control.besideRules] : []
-  if (isAfterDeadlock) locks.push(control.afterDeadlock)
+  if (isAfterConflicts) locks.push(control.afterConflicts)
   if (limits !== undefined && locks.length > 0) locks.unshift(textOf(`set local lock_timeout = ${limits.lock}`))
   return [isolation === 'serializable' ? serializable : readCommitted, ...locks]
 }

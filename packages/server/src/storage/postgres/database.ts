@@ -193,8 +193,8 @@ export class Database implements Runner {
   ): Promise<T> {
     const unsaid = this.#limiting.length > 0 ? this.#pools.limits : undefined
     const began = performance.now()
-    const work = (isAfterDeadlock: boolean) => {
-      const begin = beginOf(this.#control, isolation, unsaid, isAfterDeadlock)
+    const work = (isAfterConflicts: boolean) => {
+      const begin = beginOf(this.#control, isolation, unsaid, isAfterConflicts)
       const limits = isLong ? this.#limitingLong : this.#limiting
       return this.#transact(start, { begin: [...begin, ...limits], changed, isLong })
     }
@@ -296,15 +296,15 @@ export class Database implements Runner {
    * @param work is told whether there was a deadlock, or many conflicts
    * @param isRepeatable whether work that was perhaps committed can run again
    */
-  async #restarting<T>(work: (isAfterDeadlock: boolean) => Promise<T>, isRepeatable = true): Promise<T> {
-    let isAfterDeadlock = false
+  async #restarting<T>(work: (isAfterConflicts: boolean) => Promise<T>, isRepeatable = true): Promise<T> {
+    let isAfterConflicts = false
     let failedSince: number | undefined
     const begun = performance.now()
     for (let restarts = 0; ; ) {
       try {
-        return await work(isAfterDeadlock)
+        return await work(isAfterConflicts)
       } catch (error) {
-        isAfterDeadlock ||= isDeadlock(error) || restarts >= mostBeside
+        isAfterConflicts ||= isDeadlock(error) || restarts >= mostBeside
         const isUnknown = error instanceof StorageFault && error.kind === 'uncertain'
         // A commit that is only on the primary would be found, and acknowledged.
         const canRepeat = isRepeatable && isUnknown && error.cause !== undefined

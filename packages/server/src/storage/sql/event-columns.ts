@@ -6,7 +6,7 @@ import { ruleFields, simpleRules } from 'resourced-contract/model/access-rules'
 import type { AccessRule } from 'resourced-contract/model/declaration'
 import type { Resource } from 'resourced-contract/model/resource'
 import { columnsOf, type SnapshotColumn, snapshotTimestamps } from './columns.ts'
-import { markSql } from './marks.ts'
+import { changeMarkSql } from './marks.ts'
 
 /** What events contain of the rows of a table. */
 export interface EventSpec {
@@ -77,7 +77,7 @@ export const formerKind = `case when old.deleted_at is not null then 'deleted'
  * @param mark of the running transaction; no mark is -1
  */
 export function goesOnSql(mark: string): string {
-  const [before, after] = [markSql('old._revision'), markSql('new._revision')]
+  const [before, after] = [changeMarkSql('old._revision'), changeMarkSql('new._revision')]
   // In the order of their costs.
   return `(old.deleted_at is null and new.deleted_at is null and ${before} = ${after} and ${after} = ${mark})`
 }

@@ -13,8 +13,8 @@ const counted = 2 ** 20
 /** So many bits of a clock count. Sums over the slots of all collections stay exact numbers. */
 const clockRange = 2 ** 40
 
-/** The mark of a revision, in SQL. */
-export function markSql(revision: string): string {
+/** The mark of the change that made a revision, in SQL. */
+export function changeMarkSql(revision: string): string {
   return `${revision} - ${revision} % ${counted}`
 }
 
